@@ -1,0 +1,56 @@
+# make serve   start Hourhand here (SQLite, http://127.0.0.1:8420)
+# make test    everything that must hold, on a fresh machine too
+# make check   the static checks alone        make fmt     format and fix
+# make bench   every benchmark                make chaos   the long runs
+# make clean   remove what the targets above made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test check fmt bench chaos clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+serve: $(VENV)/.installed
+	@$(BIN)/hourhand serve
+
+test: $(VENV)/.installed-dev
+	@scripts/system-packages
+	@$(BIN)/python scripts/run-tests
+
+check: $(VENV)/.installed-dev
+	@$(BIN)/python scripts/run-tests checks
+
+fmt: $(VENV)/.installed-dev
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+bench: $(VENV)/.installed-dev
+	@scripts/system-packages
+	@for file in bench/*.py; do [ -e "$$file" ] || continue; echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+chaos: $(VENV)/.installed-dev
+	@scripts/system-packages
+	@HOURHAND_EXAMPLES=20 $(BIN)/python scripts/run-tests --chaos
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist build
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = "%d.%d" % sys.version_info[:2]; sys.exit(0 if sys.version_info >= (3, 11) else "Hourhand needs Python 3.11 or newer, and $(PYTHON) is Python " + v + ": run make again with PYTHON=python3.11 (or newer)")'
+	@$(PYTHON) -m venv $(VENV) || { echo "The virtual environment could not be made; on Debian and Ubuntu: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Hourhand into $(VENV) ..."
+	@$(PIP) install --quiet -e . -c constraints.txt
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Hourhand and its development tools into $(VENV) ..."
+	@$(PIP) install --quiet --upgrade "pip>=25.1" # the first that reads dependency groups
+	@$(PIP) install --quiet -e . --group dev -c constraints.txt
+	@touch $@ $(VENV)/.installed

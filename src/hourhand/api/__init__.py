@@ -1,0 +1,1 @@
+"""The REST API: what programs touch over HTTP."""

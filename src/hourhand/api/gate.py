@@ -1,0 +1,178 @@
+"""The gate every request passes: it gets an id, must show a token, and its body must be of a reasonable size and shape.
+
+Denied by default: what is not in PUBLIC needs a token, also where no route is. This is the only place that decides it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import uuid
+from typing import TYPE_CHECKING, Protocol
+
+from hourhand.api.problems import Problem, problem_of, unexpected
+from hourhand.model.errors import HourhandError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from hourhand.model.registry import StoredToken
+
+PUBLIC = frozenset({"/", "/sign-in", "/healthz", "/readyz"})
+MAX_BODY_BYTES = 1024 * 1024
+MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
+MAX_DEPTH = 64
+MAX_CONTAINERS = 100_000
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# Possessive, and content with an unterminated string: linear in the size of whatever is sent.
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+
+log = logging.getLogger(__name__)
+
+
+class Tokens(Protocol):
+    """Who a bearer token belongs to."""
+
+    async def holder(self, token: str) -> StoredToken | None:
+        """Return the stored token, or None when it is not a valid one."""
+
+
+class Gate:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+        self.app = app
+        self.tokens = tokens
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it with a problem."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # no route speaks WebSocket: refuse the handshake
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        request_id = _request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [*message["headers"], *_ALWAYS, (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            await self._admit(scope, receive, sending)
+        except Exception:
+            log.exception("request %s: %s %s failed", request_id, scope["method"], ascii(scope["path"]))
+            if started:
+                raise  # too late for another answer: cut the connection
+            await unexpected()(scope, receive, sending)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            if scope["path"] not in PUBLIC:
+                scope["state"]["token"] = await self._authenticate(scope)
+            body = await _read_body(scope, receive)
+            _check_shape(body)
+        except _Refused as refused:
+            await refused.problem(scope, receive, send)
+        except HourhandError as error:
+            await problem_of(error)(scope, receive, send)
+        else:
+            await self.app(scope, _replay(body, receive), send)
+
+    async def _authenticate(self, scope: Scope) -> StoredToken:
+        scheme, _, token = _header(scope, b"authorization").strip().partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            detail = "this needs a token: send the header `Authorization: Bearer TOKEN`"
+            raise _Refused(Problem(401, detail, headers={"WWW-Authenticate": "Bearer"}))
+        holder = await self.tokens.holder(token.strip())
+        if holder is None:
+            detail = "the token is not a valid one: it was mistyped, revoked, or is another store's"
+            raise _Refused(Problem(401, detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'}))
+        return holder
+
+
+class _Refused(Exception):
+    """The gate answers by itself."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(problem.status_code)
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+def _request_id(scope: Scope) -> str:
+    given = _header(scope, b"x-request-id")
+    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+async def _read_body(scope: Scope, receive: Receive) -> bytes:
+    """Read the whole body; one that is too large is read on and thrown away, up to a bound.
+
+    A client that is still sending would otherwise see its connection reset instead of the refusal.
+    """
+    declared = _header(scope, b"content-length")
+    if declared.isdigit() and int(declared[:20]) > MAX_DISCARDED_BYTES:
+        raise _too_large()
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise _Refused(Problem(400, "the connection was closed before the body was complete"))
+        size += len(message.get("body", b""))
+        if size <= MAX_BODY_BYTES:
+            chunks.append(message.get("body", b""))
+        more = message.get("more_body", False)
+        if size > MAX_DISCARDED_BYTES or (size > MAX_BODY_BYTES and not more):
+            raise _too_large()
+        if not more:
+            return b"".join(chunks)
+
+
+def _too_large() -> _Refused:
+    detail = f"the body is larger than {MAX_BODY_BYTES} bytes: send less, or in several requests"
+    return _Refused(Problem(413, detail, headers={"Connection": "close"}))
+
+
+def _check_shape(body: bytes) -> None:
+    """Refuse what no request needs and some parsers choke on: other encodings, and towers of brackets."""
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        detail = f"the body is not UTF-8: byte {error.start} is {body[error.start]:#04x}"
+        raise _Refused(Problem(400, detail)) from None
+    depth = containers = 0
+    for found in _STRING_OR_BRACKET.finditer(body):
+        match found.group():
+            case b"[" | b"{":
+                depth += 1
+                containers += 1
+            case b"]" | b"}":
+                depth -= 1
+        if depth > MAX_DEPTH or containers > MAX_CONTAINERS:
+            limits = f"at most {MAX_DEPTH} deep and {MAX_CONTAINERS} in all"
+            raise _Refused(Problem(400, f"the body has too many arrays or objects: {limits} are read"))
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Give the application the body that was read, and after it whatever the connection says."""
+    sent = False
+
+    async def replaying() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replaying

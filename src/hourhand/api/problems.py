@@ -1,0 +1,161 @@
+"""The API's one error form: RFC 9457 `application/problem+json`, for everything that can go wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+import reprlib
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from hourhand.model.errors import (
+    Conflict,
+    Gone,
+    HasDependents,
+    HourhandError,
+    IllegalEdge,
+    InvalidInput,
+    NotFound,
+    StoreError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI, Request
+
+RETRY_AFTER_SECONDS = 5
+WRONG_VALUES = "the request has values that are wrong: see errors"
+PROBLEM_SCHEMA = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "message"],
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
+        "legal": {"type": "array", "items": {"type": "string"}},
+        "dependents": {"type": "array", "items": {"type": "string"}},
+        "request_id": {"type": "string"},
+    },
+}
+
+log = logging.getLogger(__name__)
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
+
+
+class Problem(Response):
+    """One refusal, ready to be sent."""
+
+    media_type = "application/problem+json"
+
+    def __init__(
+        self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **members: object
+    ) -> None:
+        title = HTTPStatus(status).phrase
+        kind = title.lower().replace(" ", "-").replace("'", "")
+        body = {"type": f"urn:hourhand:problem:{kind}", "title": title, "status": status, "detail": detail, **members}
+        text = json.dumps(body, ensure_ascii=False)
+        # A refused value may hold half of a surrogate pair, which has no UTF-8: show it escaped rather than fail.
+        super().__init__(text.encode("utf-8", "backslashreplace"), status, headers)
+
+
+def shown(value: object) -> str:
+    """Return a refused value, short enough to be put into a message however large or deep it is."""
+    return _short.repr(value)
+
+
+def problem_of(error: HourhandError) -> Problem:
+    """Translate a refusal of the model into its HTTP form."""
+    detail = str(error)
+    match error:
+        case InvalidInput():
+            listed = [{"field": each.field, "message": each.message} for each in error.errors]
+            answer = Problem(422, WRONG_VALUES, errors=listed)
+        case NotFound():
+            answer = Problem(404, detail)
+        case Gone():
+            answer = Problem(410, detail)
+        case IllegalEdge():
+            answer = Problem(409, detail, legal=list(error.legal))
+        case HasDependents():
+            answer = Problem(409, detail, dependents=list(error.dependents))
+        case Conflict():
+            answer = Problem(409, detail)
+        case StoreError():  # its message may name hosts and files: that is for the log
+            log.warning("the store refused a request: %s", error)
+            later = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+            answer = Problem(503, "the store cannot be reached right now: try again", headers=later)
+        case _:
+            answer = unexpected()
+    return answer
+
+
+def unexpected() -> Problem:
+    """Return the answer to a fault of our own; what happened is in the log, never in the answer."""
+    return Problem(500, "something went wrong on our side; the server's log has it under this answer's X-Request-Id")
+
+
+def install(app: FastAPI) -> None:
+    """Make every error of `app` a problem."""
+
+    @app.exception_handler(HourhandError)
+    async def refused(_: Request, error: HourhandError) -> Problem:
+        return problem_of(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Problem:
+        return Problem(422, WRONG_VALUES, errors=_field_errors(error.errors()))
+
+    @app.exception_handler(HTTPException)
+    async def plain(request: Request, error: HTTPException) -> Problem:
+        detail = str(error.detail)
+        match error.status_code:
+            case 404:
+                detail = f"there is nothing at {request.url.path}"
+            case 405:
+                allowed = (error.headers or {}).get("Allow", "another method")
+                detail = f"{request.url.path} does not answer {request.method}: use {allowed}"
+            case 400:
+                detail = "the body cannot be read as JSON: send one JSON object in UTF-8"
+        return Problem(error.status_code, detail, headers=error.headers)
+
+
+def _field_errors(details: Sequence[Mapping[str, object]]) -> list[dict[str, str]]:
+    return [_field_error(detail) for detail in details]
+
+
+def _field_error(detail: Mapping[str, object]) -> dict[str, str]:
+    location = detail["loc"]
+    parts = [str(part) for part in location] if isinstance(location, tuple | list) else []
+    field = ".".join(parts[1:]) or "body"
+    reason = str(detail["msg"])
+    reason = reason[:1].lower() + reason[1:]
+    match detail["type"]:
+        case "json_invalid":
+            return {"field": "body", "message": f"is not JSON ({shown_reason(detail)}): send one JSON object"}
+        case "extra_forbidden":
+            return {"field": field, "message": f"is not a known key (its value: {shown(detail['input'])}): remove it"}
+        case "missing":
+            return {"field": field, "message": "is missing: it is required"}
+        case _:
+            return {"field": field, "message": f"{shown(detail.get('input'))} is refused: {reason}"}
+
+
+def shown_reason(detail: Mapping[str, object]) -> str:
+    """Return why a body is not JSON, in the parser's words."""
+    context = detail.get("ctx")
+    return str(context.get("error", "")) if isinstance(context, dict) else ""

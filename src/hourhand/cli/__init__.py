@@ -1,0 +1,1 @@
+"""The CLI: what people touch in a terminal."""

@@ -1,0 +1,52 @@
+"""`hourhand db`: the schema of the store."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hourhand.model.errors import SchemaTooOld
+
+if TYPE_CHECKING:
+    from hourhand.settings import Settings
+
+app = typer.Typer(name="db", help="Look after the store's schema.", no_args_is_help=True)
+StoreOption = Annotated[
+    str | None, typer.Option(help="sqlite:///file.db or postgresql://user:password@host/database.", show_default=False)
+]
+
+
+@app.command()
+def upgrade(store: StoreOption = None) -> None:
+    """Bring the schema to the newest revision this program knows."""
+    settings = _settings(store)
+    from hourhand.bootstrap import upgrade_store
+
+    before, after = asyncio.run(upgrade_store(settings))
+    if before == after:
+        typer.echo(f"{settings.shown_store} is at {after} already: nothing to do.")
+        return
+    typer.echo(f"{settings.shown_store}: upgraded from {before or 'an empty database'} to {after}.")
+    if before and settings.on_sqlite:
+        typer.echo(f"The file as it was before is kept next to it, named after its revision: *.{before}.bak")
+
+
+@app.command()
+def check(store: StoreOption = None) -> None:
+    """Say whether the schema is the one this program needs; exit 1 if it is not."""
+    settings = _settings(store)
+    from hourhand.store import revision
+
+    current, newest = asyncio.run(revision(settings.store))
+    if current != newest:
+        state = f"is at {current}" if current else "has no schema yet"
+        raise SchemaTooOld(f"{settings.shown_store} {state}; this program needs {newest}: run `hourhand db upgrade`")
+    typer.echo(f"{settings.shown_store} is at {current}, the newest revision.")
+
+
+def _settings(store: str | None) -> Settings:
+    from hourhand.settings import load_settings
+
+    return load_settings(store=store)

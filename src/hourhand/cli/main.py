@@ -1,0 +1,64 @@
+"""The command `hourhand`: its groups of commands, and how it says that something is wrong."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from hourhand import __version__
+from hourhand.cli import db, schedule
+from hourhand.cli.serve import serve
+from hourhand.model.errors import HourhandError, InvalidInput
+
+app = typer.Typer(
+    name="hourhand",
+    help="Decides when work is due, and gets it done on the right machine.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(serve)
+app.add_typer(schedule.app)
+app.add_typer(db.app)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  # Typer calls it so
+    if wanted:
+        typer.echo(f"hourhand {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Decides when work is due, and gets it done on the right machine."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command and exit: 0 done, 1 the thing asked for failed, 2 wrong usage."""
+    try:
+        app(arguments)
+    except HourhandError as error:
+        complain(error)
+        sys.exit(2 if isinstance(error, InvalidInput) else 1)
+    sys.exit(0)
+
+
+def complain(error: HourhandError) -> None:
+    """Say on standard error what is wrong and what to do, one line for each thing."""
+    console = Console(stderr=True, highlight=False)
+    if isinstance(error, InvalidInput):
+        lines = [f"[bold]{escape(each.field)}[/bold]: {escape(each.message)}" for each in error.errors]
+    else:
+        lines = [escape(str(error))]
+    for line in lines:
+        console.print(f"[bold red]Error:[/bold red] {line}", soft_wrap=True)

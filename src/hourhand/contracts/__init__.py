@@ -1,0 +1,1 @@
+"""Contracts: what the rooms promise each other, as protocols in prose."""

@@ -1,0 +1,1 @@
+"""The executor: claims instances, runs them, and reports their outcomes."""

@@ -1,0 +1,1 @@
+"""Model: the nouns, as frozen dataclasses of the standard library only."""

@@ -1,0 +1,65 @@
+"""Model: what the store answers to its verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hourhand.model.instance import Finished
+
+
+@dataclass(slots=True)
+class Aftermath:
+    """What follows from a committed change and is still to be looked after."""
+
+    unsettled: set[tuple[int, datetime]] = field(default_factory=set)
+    """Instants (task id, time) that have ended and that something may follow from."""
+    freed_keys: set[str] = field(default_factory=set)
+    """Concurrency keys that may have a free slot, or somebody new waiting for one."""
+    waiting: set[int] = field(default_factory=set)
+    """Instances that wait and have not been evaluated since they were made."""
+
+    def __bool__(self) -> bool:
+        return bool(self.unsettled or self.freed_keys or self.waiting)
+
+    def add(self, other: Aftermath) -> None:
+        """Take over what follows from another change."""
+        self.unsettled |= other.unsettled
+        self.freed_keys |= other.freed_keys
+        self.waiting |= other.waiting
+
+
+@dataclass(slots=True)
+class Flush:
+    """What one batch of endings led to."""
+
+    finished: list[Finished] = field(default_factory=list)
+    aftermath: Aftermath = field(default_factory=Aftermath)
+
+
+@dataclass(slots=True)
+class Materialised:
+    """What one batch of due tasks led to."""
+
+    tasks: int = 0
+    instants: int = 0
+    skipped: int = 0
+    aftermath: Aftermath = field(default_factory=Aftermath)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reaped:
+    """Attempts whose executors were lost: how many go round again, how many ended."""
+
+    requeued: int = 0
+    ended: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retained:
+    """What retention removed: days on PostgreSQL, rows on SQLite; instants of the ledger on both."""
+
+    execution_logs: int
+    instance_attempts: int
+    instance_logs: int
+    instants: int

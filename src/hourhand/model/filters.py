@@ -1,0 +1,33 @@
+"""Model: what to list; None means any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from hourhand.model.words import Status, TaskType, TriggeredBy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceFilter:
+    """Instances and execution logs; `begin` and `end` bound the end of the ended, the instant of the living."""
+
+    task_id: int | None = None
+    status: Status | None = None
+    group_id: int | None = None
+    type: TaskType | None = None
+    executor_id: str | None = None
+    data_source_id: int | None = None
+    triggered_by: TriggeredBy | None = None
+    begin: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFilter:
+    """Tasks; `q` is a part of the name, in any case."""
+
+    q: str | None = None
+    enabled: bool | None = None
+    group: str | None = None
+    type: TaskType | None = None

@@ -1,0 +1,1 @@
+"""Notifiers: how people are told that something needs them."""

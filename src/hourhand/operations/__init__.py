@@ -1,0 +1,1 @@
+"""Operations: built-in, resumable work on a data source."""

@@ -1,0 +1,1 @@
+"""Rules: pure decisions over plain values; no I/O and no clock."""

@@ -1,0 +1,47 @@
+"""Rules: which lane an instance goes into, and which lanes an executor may serve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from hourhand.model.registry import BUILTIN, Executor, Lane
+from hourhand.model.task import TaskDefinition
+from hourhand.model.words import TaskType
+
+
+def requires(task: TaskDefinition) -> str:
+    """What an executor must provide: everything built in is alike; a handler lives in one app."""
+    match task.type:
+        case TaskType.PYTHON:
+            return f"python:{task.payload.get('app', task.group)}"
+        case TaskType.XXL:
+            return "xxl"
+        case _:
+            return BUILTIN
+
+
+def lane_of(task: TaskDefinition, group_id: int, target_executor_id: str = "") -> Lane:
+    """The lane of an instance of this task."""
+    return Lane(group_id, requires(task), labels_text(task.executor_labels), target_executor_id)
+
+
+def labels_text(labels: Mapping[str, str]) -> str:
+    """Canonical, so that equal labels are one lane."""
+    return json.dumps(dict(labels), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def serves(executor: Executor, executor_group_id: int, lane: Lane) -> bool:
+    """Whether the executor may claim what is in the lane."""
+    wanted = json.loads(lane.labels)
+    return (
+        lane.group_id == executor_group_id
+        and lane.requires in executor.provides
+        and lane.target_executor_id in ("", executor.id)
+        and all(executor.labels.get(name) == value for name, value in wanted.items())
+    )
+
+
+def able(executors: Iterable[tuple[Executor, int]], lane: Lane) -> tuple[str, ...]:
+    """The executors (each with its group's id) that may serve the lane, in a stable order: the targets of a broadcast."""
+    return tuple(sorted(executor.id for executor, group_id in executors if serves(executor, group_id, lane)))

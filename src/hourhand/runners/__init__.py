@@ -1,0 +1,1 @@
+"""Runners: how each type of task is executed."""

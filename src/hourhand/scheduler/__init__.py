@@ -1,0 +1,1 @@
+"""The scheduler: turns due instants into instances."""

@@ -1,0 +1,1 @@
+"""The SDK: what Python programs touch (App, Client, Context)."""

@@ -1,0 +1,191 @@
+"""Settings: what an operator may choose, read from flags, the environment and `hourhand.toml`, in that order.
+
+`load_settings` is the way in: it turns every refusal into one InvalidInput that names the setting as the
+operator wrote it (`--port`, `HOURHAND_PORT`, `port in hourhand.toml`), the value, and what would be right.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from hourhand.model.errors import FieldError, InvalidInput
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+CONFIG_FILE = "hourhand.toml"
+ENV_PREFIX = "HOURHAND_"
+STORE_FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host:port/database"
+
+Network = IPv4Network | IPv6Network
+
+
+class Settings(BaseSettings):
+    """Everything that can be chosen, with its default."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, hide_input_in_errors=True
+    )
+
+    data_dir: Path = Path("hourhand-data")
+    store: str = ""
+    host: str = "127.0.0.1"
+    port: int = Field(default=8420, ge=0, le=65535)
+    allow_remote: bool = False
+    group: str = Field(default="default", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    concurrency: int = Field(default=32, ge=1, le=10_000)
+    heartbeat_seconds: float = Field(default=5, ge=0.1, le=3600, allow_inf_nan=False)
+    lease_seconds: float = Field(default=15, ge=0.3, le=86_400, allow_inf_nan=False)
+    retention_days: int = Field(default=30, ge=1, le=36_500)
+    url: str = Field(default="http://127.0.0.1:8420", pattern=r"^https?://[^\s/]+")
+    token: SecretStr | None = None
+    secret_key: SecretStr | None = None
+    secret_key_file: Path | None = None
+    http_allow: Annotated[tuple[Network, ...], NoDecode] = ()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003  # the signature is pydantic-settings'
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read flags and the environment only; `load_settings` lays them over the file."""
+        return init_settings, env_settings
+
+    @field_validator("http_allow", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        try:
+            return tuple(ip_network(part) for part in parts)
+        except ValueError as error:
+            raise _refusal(f"{error}: use networks with commas between them, such as 10.1.0.0/16,fd00::/8") from None
+
+    @field_validator("data_dir", "secret_key_file", mode="after")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value and value.expanduser().absolute()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if not self.store:
+            object.__setattr__(self, "store", f"sqlite:///{self.data_dir}/hourhand.db")
+        elif not re.match(r"^(sqlite:///.|postgresql://.)", self.store):
+            raise _refusal(
+                f"{without_password(self.store)!r} is not a store this program knows: use {STORE_FORMS}", "store"
+            )
+        if self.lease_seconds <= 2 * self.heartbeat_seconds:
+            raise _refusal(
+                f"{self.lease_seconds:g} is too short for a heartbeat of {self.heartbeat_seconds:g} s: one late beat "
+                f"would lose the lease; use more than {2 * self.heartbeat_seconds:g}, or a shorter heartbeat_seconds",
+                "lease_seconds",
+            )
+        if self.secret_key is not None and self.secret_key_file is not None:
+            raise _refusal("is set together with secret_key: set one of the two", "secret_key_file")
+        if not self.allow_remote and not is_loopback(self.host):
+            raise _refusal(
+                f"{self.host!r} can be reached from other machines: use 127.0.0.1 or ::1, "
+                "or allow it with --allow-remote (HOURHAND_ALLOW_REMOTE=true)",
+                "host",
+            )
+        return self
+
+    @property
+    def on_sqlite(self) -> bool:
+        """Whether the store is the embedded one."""
+        return self.store.startswith("sqlite:")
+
+    @property
+    def shown_store(self) -> str:
+        """The store's URL, fit to be shown: without its password."""
+        return without_password(self.store)
+
+    @property
+    def admin_token_file(self) -> Path:
+        """Where the admin token is kept."""
+        return self.data_dir / "admin-token"
+
+
+def load_settings(**flags: object) -> Settings:
+    """Read the settings: flags that are not None, over the environment, over `hourhand.toml`, over the defaults."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    from_file = _read_file(Path(CONFIG_FILE))
+    below = {name: value for name, value in from_file.items() if not os.environ.get(f"{ENV_PREFIX}{name.upper()}")}
+    try:
+        return Settings(**(below | given))  # type: ignore[arg-type]  # pydantic checks what mypy cannot
+    except ValidationError as error:
+        raise InvalidInput(_field_errors(error, given, from_file)) from None
+
+
+def without_password(url: str) -> str:
+    """Return a store URL with its password, if any, replaced by ***."""
+    return re.sub(r"^(\w+://[^:/@]*):[^/]*@", r"\1:***@", url)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InvalidInput.one(CONFIG_FILE, str(path.absolute()), f"cannot be read: {error}") from None
+    unknown = [name for name in found if name not in Settings.model_fields]
+    if unknown:
+        known = ", ".join(sorted(Settings.model_fields))
+        raise InvalidInput(
+            FieldError(f"{name} in {CONFIG_FILE}", found[name], f"is not a setting; the settings are: {known}")
+            for name in unknown
+        )
+    return found
+
+
+def _refusal(message: str, setting: str = "") -> PydanticCustomError:
+    return PydanticCustomError("refused", "{message}", {"message": message, "setting": setting})
+
+
+def _field_errors(error: ValidationError, flags: dict[str, object], from_file: dict[str, object]) -> list[FieldError]:
+    return [_field_error(detail, flags, from_file) for detail in error.errors(include_url=False)]
+
+
+def _field_error(detail: ErrorDetails, flags: dict[str, object], from_file: dict[str, object]) -> FieldError:
+    context = detail.get("ctx", {})
+    setting = str(context.get("setting") or (detail["loc"][0] if detail["loc"] else ""))
+    variable = f"{ENV_PREFIX}{setting.upper()}"
+    if setting in flags:
+        name, value = f"--{setting.replace('_', '-')}", flags[setting]
+    elif os.environ.get(variable):
+        name, value = variable, os.environ[variable]
+    elif setting in from_file:
+        name, value = f"{setting} in {CONFIG_FILE}", from_file[setting]
+    else:
+        name, value = setting, None
+    if setting in ("token", "secret_key"):
+        value = "***"  # neither a refusal nor a log may carry a secret
+    elif isinstance(value, str):
+        value = without_password(value)
+    if detail["type"] == "refused":
+        return FieldError(name, value, detail["msg"])
+    reason = detail["msg"][:1].lower() + detail["msg"][1:]
+    return FieldError(name, value, f"{value!r} is refused: {reason}")

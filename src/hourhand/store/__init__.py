@@ -1,0 +1,37 @@
+"""Store: one contract, kept by SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from hourhand.store.migrate import require_current, revision, sqlite_path, upgrade
+from hourhand.store.postgresql import PostgresqlDatabase
+from hourhand.store.reap import expire_all_leases
+from hourhand.store.sqlite import SqliteDatabase
+from hourhand.store.store import SqlStore as Store
+
+__all__ = ["Store", "open_store", "revision", "upgrade"]
+
+
+async def open_store(
+    url: str,
+    *,
+    migrate: bool = False,
+    owner: str = "",
+    look_ahead_seconds: float = 10.0,
+    lease_seconds: float = 15.0,
+) -> Store:
+    """Open the store at a URL; `migrate` brings an empty or older schema up to date first.
+
+    `owner` is what a second process is told when it asks for the same SQLite file.
+    """
+    path = sqlite_path(url)
+    if migrate:
+        await upgrade(url)
+    await require_current(url)
+    database: SqliteDatabase | PostgresqlDatabase
+    if path is None:
+        database = await PostgresqlDatabase.open(url)
+        await database.ensure_partitions()
+    else:
+        database = SqliteDatabase(path, owner=owner)
+        await database.write(expire_all_leases)
+    return Store(database, look_ahead_seconds=look_ahead_seconds, lease_seconds=lease_seconds)

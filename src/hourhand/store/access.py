@@ -1,0 +1,76 @@
+"""Store: API tokens, and the leases by which one process at a time does a chore."""
+
+from __future__ import annotations
+
+from sqlalchemy import Double, Text, bindparam, delete, or_, select
+
+from hourhand.model.registry import StoredToken
+from hourhand.store.database import Tx
+from hourhand.store.schema import leases, store_values
+from hourhand.store.schema_access import api_tokens
+from hourhand.store.sql import insert, lease_clock, plus_seconds, store_clock
+from hourhand.store.statements import Statement
+
+_FIND = Statement(
+    select(api_tokens.c.id, api_tokens.c.name, api_tokens.c.role).where(
+        api_tokens.c.token_hash == bindparam("token_hash", type_=Text),
+        api_tokens.c.revoked_at.is_(None),
+        or_(api_tokens.c.expires_at.is_(None), api_tokens.c.expires_at > store_clock()),
+    )
+)
+_FIRST = Statement(
+    insert(store_values)
+    .values(name="admin_token", text=bindparam("token_hash", type_=Text))
+    .on_conflict_do_nothing()
+    .returning(store_values.c.name)
+)
+_ADD = Statement(
+    insert(api_tokens).values(
+        name="admin",
+        token_hash=bindparam("token_hash", type_=Text),
+        role="admin",
+        created_by="first start",
+        created_at=store_clock(),
+    )
+)
+_lease = insert(leases).values(
+    name=bindparam("name", type_=Text),
+    holder=bindparam("holder", type_=Text),
+    lease_until=plus_seconds(lease_clock(), bindparam("seconds", type_=Double)),
+)
+_TAKE_LEASE = Statement(
+    _lease.on_conflict_do_update(
+        index_elements=["name"],
+        set_={"holder": _lease.excluded.holder, "lease_until": _lease.excluded.lease_until},
+        where=or_(leases.c.lease_until < lease_clock(), leases.c.holder == _lease.excluded.holder),
+    ).returning(leases.c.holder)
+)
+_GIVE_LEASE = Statement(
+    delete(leases).where(
+        leases.c.name == bindparam("name", type_=Text), leases.c.holder == bindparam("holder", type_=Text)
+    )
+)
+
+
+async def ensure_admin_token(tx: Tx, token_hash: str) -> bool:
+    """Make this the first admin token, unless there has been one: of many processes that start at once, one wins."""
+    if not await tx.fetch(_FIRST, token_hash=token_hash):
+        return False
+    await tx.run(_ADD, token_hash=token_hash)
+    return True
+
+
+async def find_token(tx: Tx, token_hash: str) -> StoredToken | None:
+    """The valid token with this hash."""
+    rows = await tx.fetch(_FIND, token_hash=token_hash)
+    return StoredToken(id=rows[0]["id"], name=rows[0]["name"], role=rows[0]["role"]) if rows else None
+
+
+async def take_lease(tx: Tx, name: str, holder: str, seconds: float) -> bool:
+    """Take or prolong the lease of a chore; False while somebody else holds it."""
+    return bool(await tx.fetch(_TAKE_LEASE, name=name, holder=holder, seconds=seconds))
+
+
+async def give_lease(tx: Tx, name: str, holder: str) -> None:
+    """Let the next one have it at once."""
+    await tx.run(_GIVE_LEASE, name=name, holder=holder)

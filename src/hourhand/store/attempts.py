@@ -1,0 +1,175 @@
+"""Store: what a running attempt writes: progress, checkpoints and log lines, each under its fence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import BigInteger, Boolean, Double, Text, bindparam, case, func, select, update
+
+from hourhand.model.instance import AttemptRecord, Held, LogLine, Progress
+from hourhand.model.words import OutcomeKind
+from hourhand.store.database import Tx
+from hourhand.store.ids import first_day
+from hourhand.store.schema import RUNNING, instance_attempts, instance_logs, task_instances
+from hourhand.store.sql import insert, records
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id, Instant, Json
+from hourhand.store.values import clean_json, clean_text
+
+MESSAGE_BYTES = 64 * 1024
+_PROGRESS = records(
+    "reports",
+    {
+        "id": Id,
+        "fence": BigInteger(),
+        "progress": Double(),
+        "phase": Text(),
+        "checkpoint": Json(),
+        "has_checkpoint": Boolean(),
+    },
+)
+_mine = (
+    (task_instances.c.id == _PROGRESS.c.id)
+    & (task_instances.c.fence == _PROGRESS.c.fence)
+    & (task_instances.c.status == RUNNING)
+)
+_LOCK_MINE = Statement(
+    select(task_instances.c.id).join(_PROGRESS, _mine).order_by(task_instances.c.id).with_for_update(of=task_instances)
+)
+_REPORT = Statement(
+    update(task_instances)
+    .values(
+        progress=func.coalesce(_PROGRESS.c.progress, task_instances.c.progress),
+        phase=func.coalesce(_PROGRESS.c.phase, task_instances.c.phase),
+        checkpoint=case((_PROGRESS.c.has_checkpoint, _PROGRESS.c.checkpoint), else_=task_instances.c.checkpoint),
+    )
+    .where(_mine)
+)
+_LINES = records(
+    "lines",
+    {
+        "instance_id": Id,
+        "fence": BigInteger(),
+        "seq": BigInteger(),
+        "logged_at": Instant(),
+        "level": Text(),
+        "phase": Text(),
+        "stream": Text(),
+        "message": Text(),
+        "exception": Text(),
+    },
+)
+_line_columns = [name for name in _LINES.c.keys() if name != "fence"]  # noqa: SIM118 - a column collection, not a dict
+_WRITE_LINES = Statement(
+    insert(instance_logs)
+    .from_select(
+        _line_columns,
+        select(*[_LINES.c[name] for name in _line_columns])
+        .join(
+            task_instances,
+            (task_instances.c.id == _LINES.c.instance_id) & (task_instances.c.fence == _LINES.c.fence),
+        )
+        .where(task_instances.c.status == RUNNING),
+        include_defaults=False,
+    )
+    .on_conflict_do_nothing()
+)
+_READ_LINES = Statement(
+    select(instance_logs)
+    .where(
+        instance_logs.c.instance_id == bindparam("instance_id", type_=Id),
+        instance_logs.c.seq > bindparam("after", type_=BigInteger),
+        instance_logs.c.logged_at >= bindparam("since", type_=Instant()),
+    )
+    .order_by(instance_logs.c.seq)
+    .limit(bindparam("limit", type_=BigInteger))
+)
+_READ_ATTEMPTS = Statement(
+    select(instance_attempts)
+    .where(
+        instance_attempts.c.instance_id == bindparam("instance_id", type_=Id),
+        instance_attempts.c.end_time >= bindparam("since", type_=Instant()),
+    )
+    .order_by(instance_attempts.c.fence)
+)
+
+
+def line_seq(fence: int, counter: int) -> int:
+    """Lines of a later attempt come after those of an earlier one; below 2⁵³, so that JavaScript can hold it."""
+    return fence * 2**32 + counter
+
+
+async def report_progress(tx: Tx, reports: Sequence[Progress]) -> list[Held]:
+    """Store how far attempts have come; those that were superseded meanwhile are returned and changed nothing."""
+    rows = [
+        {
+            "id": one.instance_id,
+            "fence": one.fence,
+            "progress": None if one.progress is None else min(1.0, max(0.0, one.progress)),
+            "phase": clean_text(one.phase, 200),
+            "checkpoint": clean_json(one.checkpoint),
+            "has_checkpoint": one.checkpoint is not None,
+        }
+        for one in reports
+    ]
+    mine = {row["id"] for row in await tx.fetch(_LOCK_MINE, reports=rows)}
+    if mine:
+        await tx.run(_REPORT, reports=[row for row in rows if row["id"] in mine])
+    return [Held(one.instance_id, one.fence) for one in reports if one.instance_id not in mine]
+
+
+async def write_lines(tx: Tx, lines: Sequence[tuple[Held, LogLine]]) -> int:
+    """Store what running attempts wrote; a line sent twice is stored once, one of a superseded attempt not at all."""
+    return await tx.run(
+        _WRITE_LINES,
+        lines=[
+            {
+                "instance_id": held.instance_id,
+                "fence": held.fence,
+                "seq": line.seq,
+                "logged_at": line.logged_at,
+                "level": clean_text(line.level, 16),
+                "phase": clean_text(line.phase, 200),
+                "stream": line.stream,
+                "message": clean_text(line.message, MESSAGE_BYTES),
+                "exception": clean_text(line.exception, MESSAGE_BYTES),
+            }
+            for held, line in lines
+        ],
+    )
+
+
+async def read_lines(tx: Tx, instance_id: int, *, after: int, limit: int) -> list[LogLine]:
+    """The lines after a sequence number, in order."""
+    rows = await tx.fetch(
+        _READ_LINES, instance_id=instance_id, after=after, since=await first_day(tx, instance_id), limit=limit
+    )
+    return [
+        LogLine(
+            seq=row["seq"],
+            logged_at=row["logged_at"],
+            message=row["message"],
+            level=row["level"],
+            phase=row["phase"],
+            stream=row["stream"],
+            exception=row["exception"],
+        )
+        for row in rows
+    ]
+
+
+async def read_attempts(tx: Tx, instance_id: int) -> list[AttemptRecord]:
+    """The attempts that did not end the instance."""
+    rows = await tx.fetch(_READ_ATTEMPTS, instance_id=instance_id, since=await first_day(tx, instance_id))
+    return [
+        AttemptRecord(
+            instance_id=row["instance_id"],
+            fence=row["fence"],
+            executor_id=row["executor_id"],
+            start_time=row["start_time"],
+            end_time=row["end_time"],
+            outcome=OutcomeKind(row["outcome"]),
+            error_message=row["error_message"],
+        )
+        for row in rows
+    ]

@@ -1,0 +1,74 @@
+"""Store: backfill: a range of instants on request, only those that were never made."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Text, bindparam, select
+
+from hourhand.model.answers import Aftermath
+from hourhand.model.errors import InvalidInput, NotFound
+from hourhand.model.words import TriggeredBy
+from hourhand.rules.broadcast import WHOLE, shards
+from hourhand.rules.lanes import able, lane_of
+from hourhand.rules.schedule import is_clocked, next_instant, parse
+from hourhand.store.database import Tx
+from hourhand.store.definitions import lock_tasks
+from hourhand.store.instants import Made, make_instants
+from hourhand.store.registry import alive_executors
+from hourhand.store.schema import store_values
+from hourhand.store.statements import Statement
+from hourhand.store.types import from_micros
+
+MOST_INSTANTS = 10_000
+LEDGER_FLOOR = "ledger_floor"
+_FLOOR = Statement(select(store_values.c.number).where(store_values.c.name == bindparam("name", type_=Text)))
+
+
+async def ledger_floor(tx: Tx) -> datetime | None:
+    """Below this the ledger has been pruned and cannot tell what was made."""
+    rows = await tx.fetch(_FLOOR, name=LEDGER_FLOOR)
+    return from_micros(rows[0]["number"]) if rows and rows[0]["number"] is not None else None
+
+
+async def backfill(
+    tx: Tx, task_id: int, begin: datetime, end: datetime, *, by: str, lease_seconds: float
+) -> tuple[int, Aftermath]:
+    """Make the instants of [begin, end] that have no ledger row; instants still to come are left to the scheduler."""
+    task = (await lock_tasks(tx, [task_id])).get(task_id)
+    if task is None or task.deleted_at is not None:
+        raise NotFound("task", task_id)
+    schedule = parse(task.schedule, task.timezone)
+    now = await tx.now()
+    if not is_clocked(schedule):
+        raise InvalidInput.one(
+            "schedule", task.schedule, f"{task.schedule!r} has no instants of its own to backfill: run the task instead"
+        )
+    if begin > end:
+        raise InvalidInput.one("from", begin.isoformat(), f"{begin.isoformat()} is after `to` ({end.isoformat()})")
+    floor = await ledger_floor(tx)
+    if floor is not None and begin < floor:
+        raise InvalidInput.one(
+            "from",
+            begin.isoformat(),
+            f"what happened before {floor.isoformat()} is no longer known (retention): begin there or later",
+        )
+    last = min(end, now if task.next_fire_at is None else min(now, task.next_fire_at - timedelta(microseconds=1)))
+    targets = WHOLE
+    if task.broadcast:
+        targets = shards(able(await alive_executors(tx, lease_seconds), lane_of(task, task.group_id)))
+        if not targets:
+            raise InvalidInput.one("task_id", task_id, f"no executor of group {task.group!r} is alive to broadcast to")
+    instants: list[datetime] = []
+    instant = next_instant(schedule, begin - timedelta(microseconds=1), task.anchored_at)
+    while instant is not None and instant <= last:
+        if len(instants) == MOST_INSTANTS:
+            raise InvalidInput.one(
+                "to", end.isoformat(), f"the range has more than {MOST_INSTANTS} instants: ask for a shorter one"
+            )
+        instants.append(instant)
+        instant = next_instant(schedule, instant, task.anchored_at)
+    if not instants:
+        return 0, Aftermath()
+    made = [Made(task, one, TriggeredBy.BACKFILL, shards=targets, requested_by=by) for one in instants]
+    return await make_instants(tx, made)

@@ -1,0 +1,38 @@
+"""Store: cancel: what has not started ends at once, what runs is asked to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import select, update
+
+from hourhand.model.answers import Aftermath
+from hourhand.model.words import Status
+from hourhand.rules.lifecycle import require_edge
+from hourhand.store.database import Tx
+from hourhand.store.moving import SEAM, End, end_instances
+from hourhand.store.schema import task_instances
+from hourhand.store.sql import any_of, store_clock
+from hourhand.store.statements import Statement
+
+LOCK_LIVING = Statement(
+    select(*[task_instances.c[name] for name in SEAM], select(store_clock()).scalar_subquery().label("now"))
+    .where(any_of(task_instances.c.id, "ids"))
+    .order_by(task_instances.c.id)
+    .with_for_update()
+)
+_REQUEST = Statement(update(task_instances).values(cancel_requested=True).where(any_of(task_instances.c.id, "ids")))
+
+
+async def cancel_instances(tx: Tx, ids: Sequence[int], reason: str) -> tuple[int, Aftermath]:
+    """Cancel those of these that live; how many those were, and what follows."""
+    rows = await tx.fetch(LOCK_LIVING, ids=sorted(set(ids)))
+    running = [row["id"] for row in rows if row["status"] == Status.RUNNING]
+    if running:
+        await tx.run(_REQUEST, ids=running)
+    ends = []
+    for row in rows:
+        if row["status"] != Status.RUNNING:
+            require_edge(row["id"], Status(row["status"]), Status.CANCELLED)
+            ends.append(End(row=row, to=Status.CANCELLED, error_message=reason))
+    return len(rows), await end_instances(tx, ends, rows[0]["now"]) if ends else Aftermath()

@@ -1,0 +1,83 @@
+"""Store: tasks and their versions, read; executors and decisions cache versions, which never change."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import Integer, select
+
+from hourhand.model.task import Task, TaskDefinition
+from hourhand.store.database import Row, Tx
+from hourhand.store.rows import definition_of, task_of
+from hourhand.store.schema import groups, task_dependencies, task_versions, tasks
+from hourhand.store.sql import any_of, records
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id
+
+SELECT_TASKS = select(tasks, groups.c.name.label("group")).join(groups, groups.c.id == tasks.c.group_id)
+_BY_IDS = Statement(SELECT_TASKS.where(any_of(tasks.c.id, "ids")))
+_LOCK_BY_IDS = Statement(SELECT_TASKS.where(any_of(tasks.c.id, "ids")).order_by(tasks.c.id).with_for_update(of=tasks))
+_SHARE_BY_IDS = Statement(
+    SELECT_TASKS.where(any_of(tasks.c.id, "ids")).order_by(tasks.c.id).with_for_update(read=True, of=tasks)
+)
+DEPENDENCIES = Statement(
+    select(task_dependencies)
+    .where(any_of(task_dependencies.c.task_id, "ids"))
+    .order_by(task_dependencies.c.task_id, task_dependencies.c.depends_on_id)
+)
+_VERSIONS_WANTED = records("wanted", {"task_id": Id, "version": Integer()})
+_VERSIONS = Statement(
+    select(task_versions.c.task_id, task_versions.c.version, task_versions.c.definition).join(
+        _VERSIONS_WANTED,
+        (task_versions.c.task_id == _VERSIONS_WANTED.c.task_id)
+        & (task_versions.c.version == _VERSIONS_WANTED.c.version),
+    )
+)
+_CACHED = 10_000
+
+
+async def with_dependencies(tx: Tx, rows: Sequence[Row]) -> list[Task]:
+    """The tasks of these rows, in their order; one statement for all their dependencies."""
+    dependencies: dict[int, list[int]] = {row["id"]: [] for row in rows}
+    if rows:
+        for row in await tx.fetch(DEPENDENCIES, ids=list(dependencies)):
+            dependencies[row["task_id"]].append(row["depends_on_id"])
+    return [task_of(row, dependencies[row["id"]]) for row in rows]
+
+
+async def tasks_by_id(tx: Tx, ids: Iterable[int]) -> dict[int, Task]:
+    """As they stand now; unknown ids are left out, deleted tasks are not."""
+    wanted = sorted(set(ids))
+    return {
+        task.id: task for task in await with_dependencies(tx, await tx.fetch(_BY_IDS, ids=wanted) if wanted else [])
+    }
+
+
+async def lock_tasks(tx: Tx, ids: Iterable[int], *, share: bool = False) -> dict[int, Task]:
+    """The same under a lock, in ascending order; shared locks keep edits out but let other settlers in."""
+    wanted = sorted(set(ids))
+    if not wanted:
+        return {}
+    rows = await tx.fetch(_SHARE_BY_IDS if share else _LOCK_BY_IDS, ids=wanted)
+    return {task.id: task for task in await with_dependencies(tx, rows)}
+
+
+class Versions:
+    """A cache of task versions, by (task id, version)."""
+
+    def __init__(self) -> None:
+        self._cache: OrderedDict[tuple[int, int], TaskDefinition] = OrderedDict()
+
+    async def get(self, tx: Tx, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
+        """The definitions, read in one statement where they are not cached."""
+        keys = set(wanted)
+        found = {key: self._cache[key] for key in keys if key in self._cache}
+        if missing := keys - found.keys():
+            rows = await tx.fetch(_VERSIONS, wanted=[{"task_id": key[0], "version": key[1]} for key in missing])
+            fresh = {(row["task_id"], row["version"]): definition_of(row["definition"]) for row in rows}
+            found |= fresh
+            self._cache |= fresh
+            while len(self._cache) > _CACHED:
+                self._cache.popitem(last=False)
+        return found

@@ -1,0 +1,295 @@
+"""Store: lists: keyset only, newest first, a constant number of statements a page."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    literal_column,
+    null,
+    select,
+    tuple_,
+    union_all,
+)
+from sqlalchemy.types import TypeEngine
+
+from hourhand.model.errors import Gone, InvalidInput, NotFound
+from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.instance import Instance
+from hourhand.model.page import Page
+from hourhand.model.task import Task, TaskVersion
+from hourhand.model.words import ENDED, Status
+from hourhand.store.database import Row, Tx
+from hourhand.store.definitions import SELECT_TASKS, with_dependencies
+from hourhand.store.ids import allocated_since
+from hourhand.store.rows import definition_of, instance_of
+from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id, Instant, Json, from_micros, to_micros
+
+T = TypeVar("T")
+MOST = 200
+
+_ENDED_ONLY: Mapping[str, TypeEngine[Any]] = {
+    "log_id": BigInteger(),
+    "duration_ms": BigInteger(),
+    "output_summary": Text(),
+    "error_message": Text(),
+    "summary": Json(),
+    "skip_reason": Text(),
+    "superseded_at": Instant(),
+}
+# One shape for the living and the ended.
+SELECT_LIVING = select(
+    task_instances.c.id,
+    tasks.c.name.label("task_name"),
+    *[task_instances.c[name] for name in LIVING],
+    task_instances.c.end_time,
+    *[null().cast(kind).label(name) for name, kind in _ENDED_ONLY.items()],
+).join(tasks, tasks.c.id == task_instances.c.task_id)
+SELECT_ENDED = select(
+    execution_logs.c.instance_id.label("id"),
+    execution_logs.c.task_name,
+    *[execution_logs.c[name] for name in LIVING],
+    execution_logs.c.end_time,
+    execution_logs.c.id.label("log_id"),
+    *[execution_logs.c[name] for name in _ENDED_ONLY if name != "log_id"],
+)
+_GET = Statement(
+    union_all(
+        SELECT_LIVING.where(task_instances.c.id == bindparam("id", type_=Id)),
+        SELECT_ENDED.where(
+            execution_logs.c.instance_id == bindparam("id", type_=Id),
+            execution_logs.c.end_time >= bindparam("since", type_=Instant()),
+            execution_logs.c.superseded_at.is_(None),
+        ),
+    )
+)
+_VERSIONS = Statement(
+    select(task_versions)
+    .where(
+        task_versions.c.task_id == bindparam("task_id", type_=Id),
+        task_versions.c.version < bindparam("before", type_=BigInteger),
+    )
+    .order_by(task_versions.c.version.desc())
+    .limit(bindparam("limit", type_=BigInteger))
+)
+
+
+Condition = Callable[[], ColumnElement[bool]]
+
+
+def _equals(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    return column == bindparam(name, type_=column.type)
+
+
+@lru_cache(maxsize=512)
+def _living(names: tuple[str, ...], status: Status | None) -> Statement:
+    """Newest first by id; the filters that are set, and the status inlined for its partial index."""
+    living = task_instances.c
+    known: Mapping[str, Condition] = {
+        "task_id": lambda: _equals(living.task_id, "task_id"),
+        "group_id": lambda: _equals(living.group_id, "group_id"),
+        "type": lambda: _equals(tasks.c.type, "type"),
+        "executor_id": lambda: and_(_equals(living.executor_id, "executor_id"), _is(living.status, Status.RUNNING)),
+        "data_source_id": lambda: _equals(living.data_source_id, "data_source_id"),
+        "triggered_by": lambda: _equals(living.triggered_by, "triggered_by"),
+        "begin": lambda: living.scheduled_time >= bindparam("begin", type_=Instant()),
+        "end": lambda: living.scheduled_time < bindparam("end", type_=Instant()),
+    }
+    query = SELECT_LIVING.where(living.id < bindparam("before", type_=Id), *[known[name]() for name in names])
+    if status is not None:
+        query = query.where(_is(living.status, status))
+    return _page_of(query.order_by(living.id.desc()))
+
+
+def _is(column: ColumnElement[Any], status: Status) -> ColumnElement[bool]:
+    return column == literal_column(f"'{status.value}'")
+
+
+@lru_cache(maxsize=512)
+def _ended(names: tuple[str, ...], status: Status | None, *, superseded: bool) -> Statement:
+    """Newest first by end; each filter has its index."""
+    ended = execution_logs.c
+    known: Mapping[str, Condition] = {
+        "task_id": lambda: _equals(ended.task_id, "task_id"),
+        "group_id": lambda: _equals(ended.group_id, "group_id"),
+        "type": lambda: ended.task_id.in_(select(tasks.c.id).where(_equals(tasks.c.type, "type"))),
+        "executor_id": lambda: _equals(ended.executor_id, "executor_id"),
+        "data_source_id": lambda: _equals(ended.data_source_id, "data_source_id"),
+        "triggered_by": lambda: and_(_equals(ended.triggered_by, "triggered_by")),
+        "begin": lambda: ended.end_time >= bindparam("begin", type_=Instant()),
+        "end": lambda: ended.end_time < bindparam("end", type_=Instant()),
+    }
+    before = tuple_(ended.end_time, ended.id) < tuple_(
+        bindparam("before_time", type_=Instant()), bindparam("before_id", type_=BigInteger)
+    )
+    query = SELECT_ENDED.where(before, *[known[name]() for name in names])
+    if status is not None:
+        query = query.where(_is(ended.status, status))
+        if status is not Status.SUCCESS:
+            query = query.where(ended.status != "success")
+    if not superseded:
+        query = query.where(ended.superseded_at.is_(None))
+    return _page_of(query.order_by(ended.end_time.desc(), ended.id.desc()))
+
+
+def _page_of(query: Select[Any]) -> Statement:
+    return Statement(query.limit(bindparam("limit", type_=BigInteger)))
+
+
+async def get_instance(tx: Tx, instance_id: int) -> Instance:
+    """One instance wherever it is, in one statement; which day to begin at is another."""
+    since = await allocated_since(tx, instance_id)
+    rows = await tx.fetch(_GET, id=instance_id, since=since.start)
+    if rows:
+        return instance_of(rows[0])
+    if since.allocated:
+        raise Gone(f"instance {instance_id} has been removed by retention")
+    raise NotFound("instance", instance_id)
+
+
+async def list_instances(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: str | None) -> Page[Instance]:
+    """The living, newest first; after them the ended, newest first."""
+    place = read_cursor(cursor, {"living": (int,), "ended": (int, int)})
+    names, params = _given(wanted)
+    items: list[Row] = []
+    if (place is None or place[0] == "living") and wanted.status not in ENDED:
+        before = 2**62 if place is None else place[1]
+        items += await tx.fetch(_living(names, wanted.status), **params, before=before, limit=_bounded(limit) + 1)
+        if len(items) > limit:
+            return _page(items, limit, instance_of, lambda row: ("living", row["id"]))
+    if wanted.status is None or wanted.status in ENDED:
+        after = place[1:] if place is not None and place[0] == "ended" else None
+        items += await _ended_rows(tx, wanted, after, limit + 1 - len(items), superseded=False)
+    return _page(items, limit, instance_of, _place)
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return ("living", row["id"]) if row["log_id"] is None else ("ended", to_micros(row["end_time"]), row["log_id"])
+
+
+async def list_logs(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: str | None) -> Page[Instance]:
+    """One item per ending, newest first."""
+    place = read_cursor(cursor, {"ended": (int, int)})
+    rows = await _ended_rows(tx, wanted, place[1:] if place else None, _bounded(limit) + 1, superseded=True)
+    return _page(rows, limit, instance_of, _place)
+
+
+async def _ended_rows(
+    tx: Tx, wanted: InstanceFilter, after: Sequence[int] | None, limit: int, *, superseded: bool
+) -> Sequence[Row]:
+    names, params = _given(wanted)
+    time, log_id = (from_micros(after[0]), after[1]) if after else (from_micros(2**52), 2**62)
+    return await tx.fetch(
+        _ended(names, wanted.status, superseded=superseded), **params, before_time=time, before_id=log_id, limit=limit
+    )
+
+
+def _given(wanted: InstanceFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
+    params = {name: getattr(wanted, name) for name in wanted.__dataclass_fields__ if name != "status"}
+    params = {name: value for name, value in params.items() if value is not None}
+    return tuple(params), params
+
+
+@lru_cache(maxsize=64)
+def _tasks(names: tuple[str, ...]) -> Statement:
+    known: Mapping[str, Condition] = {
+        "q": lambda: tasks.c.name.icontains(bindparam("q", type_=Text), autoescape=False),
+        "enabled": lambda: tasks.c.enabled == bindparam("enabled", type_=tasks.c.enabled.type),
+        "group": lambda: _equals(groups.c.name, "group"),
+        "type": lambda: _equals(tasks.c.type, "type"),
+    }
+    return _page_of(
+        SELECT_TASKS.where(
+            tasks.c.deleted_at.is_(None),
+            tasks.c.name > bindparam("after", type_=Text),
+            *[known[name]() for name in names],
+        ).order_by(tasks.c.name)
+    )
+
+
+async def list_tasks(tx: Tx, wanted: TaskFilter, *, limit: int, cursor: str | None) -> Page[Task]:
+    """By name, which is unique among those that are not deleted."""
+    place = read_cursor(cursor, {"name": (str,)})
+    params = {name: getattr(wanted, name) for name in wanted.__dataclass_fields__}
+    params = {name: value for name, value in params.items() if value is not None}
+    rows = await tx.fetch(
+        _tasks(tuple(params)), **params, after="" if place is None else place[1], limit=_bounded(limit) + 1
+    )
+    found = await with_dependencies(tx, rows[:limit])
+    return Page(tuple(found), write_cursor("name", found[-1].name) if len(rows) > limit else None)
+
+
+_BY_NAME = Statement(SELECT_TASKS.where(_equals(tasks.c.name, "name"), tasks.c.deleted_at.is_(None)))
+
+
+async def task_by_name(tx: Tx, name: str) -> Task | None:
+    """The task of that name that is not deleted."""
+    found = await with_dependencies(tx, await tx.fetch(_BY_NAME, name=name))
+    return found[0] if found else None
+
+
+async def list_versions(tx: Tx, task_id: int, *, limit: int, cursor: str | None) -> Page[TaskVersion]:
+    """Newest first."""
+    place = read_cursor(cursor, {"version": (int,)})
+    rows = await tx.fetch(
+        _VERSIONS, task_id=task_id, before=2**31 if place is None else place[1], limit=_bounded(limit) + 1
+    )
+    return _page(rows, limit, _version_of, lambda row: ("version", row["version"]))
+
+
+def _version_of(row: Row) -> TaskVersion:
+    return TaskVersion(
+        task_id=row["task_id"],
+        version=row["version"],
+        definition=definition_of(row["definition"]),
+        changed_by=row["changed_by"],
+        changed_at=row["changed_at"],
+    )
+
+
+def _page(
+    rows: Sequence[Row], limit: int, read: Callable[[Row], T], place: Callable[[Row], tuple[Any, ...]]
+) -> Page[T]:
+    more = len(rows) > limit
+    return Page(tuple(read(row) for row in rows[:limit]), write_cursor(*place(rows[limit - 1])) if more else None)
+
+
+def _bounded(limit: int) -> int:
+    if not 1 <= limit <= MOST:
+        raise InvalidInput.one("limit", limit, f"{limit} is out of range: give 1 to {MOST}")
+    return limit
+
+
+def write_cursor(*place: str | int) -> str:
+    """Where the next page begins, opaque to its reader."""
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None, known: Mapping[str, tuple[type, ...]]) -> tuple[Any, ...] | None:
+    """The place a cursor names; one that was not made by this list is refused."""
+    if cursor is None:
+        return None
+    try:
+        place = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
+        kinds = known[place[0]]
+        right = tuple(type(one) for one in place[1:]) == kinds and all(
+            -(2**63) <= one < 2**63 for one in place[1:] if isinstance(one, int)
+        )
+    except (ValueError, binascii.Error, KeyError, TypeError, IndexError, RecursionError):
+        right = False
+    if not right:
+        raise InvalidInput.one("cursor", cursor, "is not a cursor of this list: use next_cursor of its last page")
+    return tuple(place)

@@ -1,0 +1,161 @@
+"""Store: bringing the schema of a database to what this program knows."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import asyncpg
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, pool, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from hourhand.model.errors import InvalidInput, SchemaTooNew, SchemaTooOld, StoreError, StoreUnavailable
+from hourhand.store.partitions import ensure_partitions
+from hourhand.store.postgresql import translate
+from hourhand.store.sqlite import FileLock
+
+T = TypeVar("T")
+_MIGRATION_LOCK = 0x686F7572_6D696772  # "hourmigr"
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file of a SQLite URL; None for PostgreSQL; anything else is refused."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        parsed = None
+    if parsed is not None and parsed.drivername == "sqlite" and parsed.database not in (None, "", ":memory:"):
+        return Path(str(parsed.database))
+    if parsed is not None and parsed.drivername in ("postgresql", "postgres") and parsed.database:
+        return None
+    shown = parsed.render_as_string() if parsed is not None else url.partition("@")[2] or url
+    raise InvalidInput.one(
+        "store",
+        shown,
+        f"{shown!r} is no store: write sqlite:///path/to/hourhand.db or postgresql://user:password@host/database",
+    )
+
+
+async def upgrade(url: str) -> tuple[str | None, str]:
+    """Bring the schema up to date; (revision before, revision after). Safe to call from many processes at once."""
+    path = sqlite_path(url)
+    if path is None:
+        return await _on_postgresql(url, _upgrade)
+    return await asyncio.to_thread(_upgrade_sqlite, path)
+
+
+async def revision(url: str) -> tuple[str | None, str]:
+    """The revision the database is at (None: empty) and the newest this program knows."""
+    path = sqlite_path(url)
+    if path is None:
+        return await _on_postgresql(url, lambda connection: (_current(connection), newest()))
+    if not path.exists():
+        return None, newest()
+    return await asyncio.to_thread(_on_sqlite, path, lambda connection: (_current(connection), newest()))
+
+
+async def require_current(url: str) -> None:
+    """Refuse a schema that is not the one this program knows."""
+    current, known = await revision(url)
+    if current != known:
+        _refuse_newer(current)
+        raise SchemaTooOld(
+            f"the store's schema is at revision {current or 'none (empty)'}, this program needs {known}: "
+            "run `hourhand db upgrade`"
+        )
+
+
+def newest() -> str:
+    """The newest revision this program knows."""
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    if head is None:
+        raise AssertionError("the program ships without migrations")
+    return head
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _current(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _refuse_newer(current: str | None) -> None:
+    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    if current is not None and current not in known:
+        raise SchemaTooNew(
+            f"the store's schema is at revision {current}, which this program does not know (its newest is {newest()}): "
+            "it was written by a newer release; install that release or a newer one"
+        )
+
+
+def _upgrade(connection: Connection, target: str = "head") -> tuple[str | None, str]:
+    before = _current(connection)
+    _refuse_newer(before)
+    connection.commit()
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, target)
+    connection.commit()
+    after = _current(connection)
+    if after is None:
+        raise AssertionError("an upgrade leaves a revision behind")
+    return before, after
+
+
+def _upgrade_sqlite(path: Path) -> tuple[str | None, str]:
+    lock = FileLock(path, "hourhand db upgrade")
+    try:
+        before = _on_sqlite(path, _current) if path.exists() else None
+        if before is not None and before != newest():
+            _refuse_newer(before)
+            shutil.copy2(path, path.with_name(f"{path.name}.{before}.bak"))
+        return _on_sqlite(path, _upgrade)
+    finally:
+        lock.release()
+
+
+def _on_sqlite(path: Path, work: Callable[[Connection], T]) -> T:
+    engine = create_engine(f"sqlite:///{path}", poolclass=pool.NullPool)
+    try:
+        with engine.connect() as connection:
+            return work(connection)
+    except DBAPIError as error:
+        raise StoreError(f"cannot open {path}: {error.orig}; is it a SQLite file that this user may write?") from error
+    finally:
+        engine.dispose()
+
+
+async def _on_postgresql(url: str, work: Callable[[Connection], T]) -> T:
+    engine = create_async_engine(make_url(url).set(drivername="postgresql+asyncpg"), poolclass=pool.NullPool)
+    try:
+        async with engine.connect() as connection:
+            # A session lock, held across the migrations' own transactions: one process migrates, the others wait.
+            await connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _MIGRATION_LOCK})
+            await connection.commit()
+            result = await connection.run_sync(work)
+            await connection.commit()
+            if work is _upgrade:
+                raw = (await connection.get_raw_connection()).driver_connection
+                await ensure_partitions(raw, await raw.fetchval("SELECT clock_timestamp()"))  # type: ignore[union-attr]
+            await connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _MIGRATION_LOCK})
+            return result
+    except DBAPIError as error:
+        raise StoreUnavailable(f"PostgreSQL: {error.orig}") from error
+    except (OSError, asyncpg.PostgresError) as error:
+        raise translate(error) from error
+    finally:
+        await engine.dispose()

@@ -1,0 +1,17 @@
+"""Store: how Alembic runs our migrations: always on a connection that the caller opened."""
+
+from __future__ import annotations
+
+from alembic import context
+
+import hourhand.store.schema_access  # noqa: F401 - completes the metadata
+from hourhand.store.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    render_as_batch=False,
+    transaction_per_migration=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

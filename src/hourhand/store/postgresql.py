@@ -1,0 +1,171 @@
+"""Store: PostgreSQL through asyncpg; any number of processes, no single lock."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar, cast
+
+import asyncpg
+from sqlalchemy import BigInteger, Text, bindparam, text
+
+from hourhand.model.errors import StoreError, StoreUnavailable
+from hourhand.store.database import Body, DataRefused, MissingPartition, Row
+from hourhand.store.partitions import drop_days, ensure_partitions
+from hourhand.store.statements import Statement
+from hourhand.store.types import dump_json
+
+T = TypeVar("T")
+_DEADLOCK_RETRIES = 20
+_CONNECTIONS = 10
+
+_ALLOCATE = Statement(
+    text("SELECT nextval(CAST(:name AS regclass)) AS id FROM generate_series(1, :count)")
+    .bindparams(bindparam("name", type_=Text), bindparam("count", type_=BigInteger))
+    .columns(id=BigInteger)
+)
+
+
+class PostgresqlTx:
+    """One transaction on one connection."""
+
+    dialect = "postgresql"
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - asyncpg ships no types
+        self._connection = connection
+
+    async def fetch(self, statement: Statement, **params: Any) -> Sequence[Row]:
+        """Run it and read what it returns."""
+        compiled = statement.compiled("postgresql")
+        return cast("Sequence[Row]", await self._connection.fetch(compiled.sql, *compiled.arguments(params)))
+
+    async def run(self, statement: Statement, **params: Any) -> int:
+        """Run it and tell how many rows it touched."""
+        compiled = statement.compiled("postgresql")
+        status = await self._connection.execute(compiled.sql, *compiled.arguments(params))
+        return int(status.rpartition(" ")[2])
+
+    async def allocate(self, sequence: str, count: int) -> Sequence[int]:
+        """Fresh ids from a sequence: other transactions never wait for them."""
+        return [row["id"] for row in await self.fetch(_ALLOCATE, name=sequence, count=count)]
+
+    async def now(self) -> datetime:
+        """The server's clock at this moment."""
+        return cast("datetime", await self._connection.fetchval("SELECT clock_timestamp()"))
+
+
+class PostgresqlDatabase:
+    """The cluster's database."""
+
+    dialect = "postgresql"
+
+    def __init__(self, pool: Any) -> None:  # noqa: ANN401 - asyncpg ships no types
+        self.pool = pool
+
+    @classmethod
+    async def open(cls, url: str) -> PostgresqlDatabase:
+        """Connect; the pool makes further connections when they are needed."""
+        try:
+            pool = await asyncpg.create_pool(
+                url,
+                min_size=1,
+                max_size=_CONNECTIONS,
+                init=_prepare,
+                statement_cache_size=1_000,
+                max_cached_statement_lifetime=0,
+                command_timeout=60,
+                server_settings={"application_name": "hourhand", "jit": "off", "timezone": "UTC"},
+            )
+        except Exception as error:
+            raise translate(error) from error
+        return cls(pool)
+
+    async def write(self, body: Body[T], *, durable: bool = True) -> T:
+        """Run the body in one transaction; a deadlock's victim, or a row without its day, is run again."""
+        made_partitions = False
+        for again in range(_DEADLOCK_RETRIES):
+            try:
+                return await self._transact(body, durable=durable)
+            except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
+                if again == _DEADLOCK_RETRIES - 1:
+                    raise StoreUnavailable(f"PostgreSQL: {error} ({_DEADLOCK_RETRIES} times in a row)") from error
+                await asyncio.sleep(random.uniform(0, 0.005 * 2 ** min(again, 5)))  # noqa: S311 - jitter
+            except Exception as error:
+                translated = translate(error)
+                if isinstance(translated, MissingPartition) and not made_partitions:
+                    made_partitions = True
+                    await self.ensure_partitions()
+                    continue
+                if translated is error:
+                    raise
+                raise translated from error
+        raise AssertionError("unreachable: the loop returns or raises")
+
+    async def _transact(self, body: Body[T], *, durable: bool) -> T:
+        async with self.pool.acquire() as connection, connection.transaction():
+            if not durable:
+                # Heartbeats and counters may be lost in a crash of the server; they are written again anyway.
+                await connection.execute("SET LOCAL synchronous_commit = off")
+            return await body(PostgresqlTx(connection))
+
+    async def read(self, body: Body[T]) -> T:
+        """Run a body that only reads; each statement sees the newest committed state."""
+        try:
+            async with self.pool.acquire() as connection:
+                return await body(PostgresqlTx(connection))
+        except Exception as error:
+            translated = translate(error)
+            if translated is error:
+                raise
+            raise translated from error
+
+    async def ensure_partitions(self) -> int:
+        """Make the days ahead."""
+        async with self.pool.acquire() as connection:
+            return await ensure_partitions(connection, datetime.now(UTC))
+
+    async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
+        """Detach and drop every day that ended before."""
+        del batch  # a day goes as a whole
+        async with self.pool.acquire() as connection:
+            return await drop_days(connection, table, before)
+
+    async def ping(self) -> None:
+        """Ask the server for a sign of life."""
+        await self.read(lambda tx: tx.now())
+
+    async def close(self) -> None:
+        """Give the connections back; one that hangs is cut."""
+        try:
+            await asyncio.wait_for(self.pool.close(), timeout=5)
+        except TimeoutError:
+            self.pool.terminate()
+
+
+async def _prepare(connection: Any) -> None:  # noqa: ANN401 - asyncpg ships no types
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=dump_json, decoder=json.loads)
+
+
+def translate(error: BaseException) -> BaseException:
+    """The driver's errors in the store's words."""
+    match error:
+        case asyncpg.CheckViolationError() if "no partition of relation" in str(error):
+            return MissingPartition(str(error))
+        case asyncpg.DataError() | asyncpg.IntegrityConstraintViolationError() | UnicodeError() | OverflowError():
+            return DataRefused(str(error))
+        case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InvalidCatalogNameError():
+            return StoreError(f"PostgreSQL: {error}; check the user, password and database in the store's URL")
+        case (
+            asyncpg.PostgresConnectionError()
+            | asyncpg.OperatorInterventionError()
+            | asyncpg.InsufficientResourcesError()
+            | asyncpg.InterfaceError()
+            | OSError()
+            | TimeoutError()
+        ):
+            return StoreUnavailable(f"PostgreSQL: {error or type(error).__name__}")
+        case _:
+            return error

@@ -1,0 +1,261 @@
+"""Store: groups, executors and lanes: who is alive and what it may claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import BigInteger, Double, Integer, Text, bindparam, delete, or_, select, update
+
+from hourhand.model.errors import DuplicateName, InvalidInput
+from hourhand.model.instance import Beat, Held
+from hourhand.model.registry import Executor, Group, Lane
+from hourhand.rules.lanes import serves
+from hourhand.store.database import Row, Tx
+from hourhand.store.rows import executor_of, group_of
+from hourhand.store.schema import RUNNING, executors, groups, lanes, task_instances
+from hourhand.store.schema_access import pauses
+from hourhand.store.sql import any_of, insert, lease_clock, plus_seconds, records, store_clock
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id, Json
+
+EXECUTOR_GONE_SECONDS = 90.0
+
+_GROUP_BY_NAME = Statement(select(groups).where(groups.c.name == bindparam("name", type_=Text)))
+_ALL_GROUPS = Statement(select(groups).order_by(groups.c.name))
+_ADD_GROUP = Statement(
+    insert(groups)
+    .values(
+        name=bindparam("name", type_=Text),
+        title=bindparam("title", type_=Text),
+        address_type=bindparam("address_type", type_=Text),
+        address_list=bindparam("address_list", type_=Json()),
+        created_at=store_clock(),
+        updated_at=store_clock(),
+    )
+    .on_conflict_do_nothing()
+    .returning(groups)
+)
+_SELECT_EXECUTORS = select(executors, groups.c.name.label("group")).join(groups, groups.c.id == executors.c.group_id)
+_ALL_EXECUTORS = Statement(_SELECT_EXECUTORS.order_by(executors.c.id))
+_ALIVE = Statement(
+    _SELECT_EXECUTORS.where(
+        executors.c.last_heartbeat >= plus_seconds(lease_clock(), bindparam("ago", type_=Double))
+    ).order_by(executors.c.id)
+)
+_REGISTERED_COLUMNS = (
+    "group_id",
+    "address",
+    "hostname",
+    "pid",
+    "version",
+    "capacity",
+    "running",
+    "labels",
+    "provides",
+    "kind",
+)
+_new_executor = insert(executors).values(
+    id=bindparam("id", type_=Text),
+    started_at=store_clock(),
+    last_heartbeat=lease_clock(),
+    **{name: bindparam(name, type_=executors.c[name].type) for name in _REGISTERED_COLUMNS},
+)
+_REGISTER = Statement(
+    _new_executor.on_conflict_do_update(
+        index_elements=["id"],
+        set_={name: _new_executor.excluded[name] for name in (*_REGISTERED_COLUMNS, "last_heartbeat")},
+    )
+)
+_BEAT = Statement(
+    update(executors)
+    .values(last_heartbeat=lease_clock(), running=bindparam("now_running", type_=Integer))
+    .where(executors.c.id == bindparam("executor_id", type_=Text))
+    .returning(executors)
+)
+_DEREGISTER = Statement(delete(executors).where(executors.c.id == bindparam("executor_id", type_=Text)))
+_FORGET = Statement(
+    delete(executors)
+    .where(executors.c.last_heartbeat < plus_seconds(lease_clock(), bindparam("ago", type_=Double)))
+    .returning(executors.c.id)
+)
+_LANES_OF_GROUP = Statement(
+    select(lanes).where(lanes.c.group_id == bindparam("group_id", type_=Id)).order_by(lanes.c.id)
+)
+_ALL_LANES = Statement(select(lanes).order_by(lanes.c.id))
+_PAUSED = Statement(
+    select(pauses.c.scope, pauses.c.scope_id).where(or_(pauses.c.until.is_(None), pauses.c.until > store_clock()))
+)
+_WANTED = records("wanted", {"group_id": Id, "requires": Text(), "labels": Text(), "target_executor_id": Text()})
+_FIND_LANES = Statement(
+    select(lanes).join(
+        _WANTED,
+        (lanes.c.group_id == _WANTED.c.group_id)
+        & (lanes.c.requires == _WANTED.c.requires)
+        & (lanes.c.labels == _WANTED.c.labels)
+        & (lanes.c.target_executor_id == _WANTED.c.target_executor_id),
+    )
+)
+_ADD_LANES = Statement(
+    insert(lanes)
+    .from_select(
+        [column.name for column in _WANTED.c], select(_WANTED).where(_WANTED.c.group_id > 0), include_defaults=False
+    )
+    .on_conflict_do_nothing()
+)
+
+_HELD = records("held", {"id": Id, "fence": BigInteger()})
+_SEE_HELD = Statement(
+    select(task_instances.c.id, task_instances.c.fence, task_instances.c.cancel_requested).where(
+        any_of(task_instances.c.id, "ids"), task_instances.c.status == RUNNING
+    )
+)
+_LOCK_HELD = Statement(
+    select(task_instances.c.id)
+    .join(_HELD, (task_instances.c.id == _HELD.c.id) & (task_instances.c.fence == _HELD.c.fence))
+    .where(task_instances.c.status == RUNNING)
+    .order_by(task_instances.c.id)
+    .with_for_update(of=task_instances)
+)
+_EXTEND = Statement(
+    update(task_instances)
+    .values(
+        lease_until=plus_seconds(lease_clock(), bindparam("lease_seconds", type_=Double)),
+        last_heartbeat=store_clock(),
+    )
+    .where(any_of(task_instances.c.id, "ids"))
+)
+
+
+async def ensure_group(tx: Tx, name: str) -> Group:
+    """The group of that name, made if need be."""
+    await tx.fetch(_ADD_GROUP, name=name, title=None, address_type="auto", address_list=[])
+    (row,) = await tx.fetch(_GROUP_BY_NAME, name=name)
+    return group_of(row)
+
+
+async def add_group(tx: Tx, values: Mapping[str, Any]) -> Group:
+    """A new group; its name must be free."""
+    rows = await tx.fetch(_ADD_GROUP, **values)
+    if not rows:
+        raise DuplicateName("group", values["name"])
+    return group_of(rows[0])
+
+
+async def require_group(tx: Tx, name: str) -> int:
+    """The id of an existing group, or a refusal that names those there are."""
+    rows = await tx.fetch(_GROUP_BY_NAME, name=name)
+    if not rows:
+        known = ", ".join(row["name"] for row in await tx.fetch(_ALL_GROUPS))
+        raise InvalidInput.one("group", name, f"there is no group {name!r}; there are: {known}")
+    return int(rows[0]["id"])
+
+
+async def list_groups(tx: Tx) -> list[Group]:
+    """All of them: there are tens."""
+    return [group_of(row) for row in await tx.fetch(_ALL_GROUPS)]
+
+
+async def list_executors(tx: Tx) -> list[Executor]:
+    """All that are registered: there are hundreds."""
+    return [executor_of(row) for row in await tx.fetch(_ALL_EXECUTORS)]
+
+
+async def alive_executors(tx: Tx, within_seconds: float) -> list[tuple[Executor, int]]:
+    """Those that have beaten lately, each with its group's id."""
+    return [(executor_of(row), row["group_id"]) for row in await tx.fetch(_ALIVE, ago=-within_seconds)]
+
+
+async def register(tx: Tx, executor: Executor) -> tuple[int, ...]:
+    """Enter an executor, or enter it again; the lanes it may serve."""
+    group = await ensure_group(tx, executor.group)
+    values = {name: getattr(executor, name) for name in _REGISTERED_COLUMNS if name != "group_id"}
+    values |= {"labels": dict(executor.labels), "provides": list(executor.provides)}
+    await tx.run(_REGISTER, id=executor.id, group_id=group.id, **values)
+    return await lanes_served(tx, executor, group.id)
+
+
+async def deregister(tx: Tx, executor_id: str) -> None:
+    """A clean stop: gone at once."""
+    await tx.run(_DEREGISTER, executor_id=executor_id)
+
+
+async def forget_executors(tx: Tx) -> list[str]:
+    """Remove those that have not beaten for long; their instances are the reaper's affair."""
+    return [row["id"] for row in await tx.fetch(_FORGET, ago=-EXECUTOR_GONE_SECONDS)]
+
+
+async def lanes_served(tx: Tx, executor: Executor, group_id: int) -> tuple[int, ...]:
+    """The lanes it may claim from; none while its group, or everything, is paused."""
+    for pause in await tx.fetch(_PAUSED):
+        if pause["scope"] == "all" or (pause["scope"] == "group" and pause["scope_id"] == group_id):
+            return ()
+    rows = await tx.fetch(_LANES_OF_GROUP, group_id=group_id)
+    return tuple(row["id"] for row in rows if serves(executor, group_id, _lane(row)))
+
+
+async def lanes_with_an_executor(tx: Tx, within_seconds: float) -> list[int]:
+    """The lanes that somebody alive serves."""
+    alive = await alive_executors(tx, within_seconds)
+    return [
+        row["id"]
+        for row in await tx.fetch(_ALL_LANES)
+        if any(serves(executor, group_id, _lane(row)) for executor, group_id in alive)
+    ]
+
+
+async def paused_tasks(tx: Tx) -> set[int]:
+    """The tasks that are paused by themselves."""
+    return {row["scope_id"] for row in await tx.fetch(_PAUSED) if row["scope"] == "task"}
+
+
+async def beat(tx: Tx, *, executor_id: str, held: Sequence[Held], extend: Sequence[Held], lease_seconds: float) -> Beat:
+    """One heartbeat: extend the leases of exactly what is held, and learn what was cancelled or superseded."""
+    now = await tx.now()
+    registered = await tx.fetch(_BEAT, executor_id=executor_id, now_running=len(held))
+    if extend:
+        pairs = [{"id": one.instance_id, "fence": one.fence} for one in extend]
+        # Locked in order first: an UPDATE by itself would lock in whatever order its join finds them.
+        if ids := [row["id"] for row in await tx.fetch(_LOCK_HELD, held=pairs)]:
+            await tx.run(_EXTEND, ids=ids, lease_seconds=lease_seconds)
+    seen: dict[int, Row] = {}
+    if held:
+        seen = {row["id"]: row for row in await tx.fetch(_SEE_HELD, ids=[one.instance_id for one in held])}
+    mine = {one.instance_id for one in held if one.instance_id in seen and seen[one.instance_id]["fence"] == one.fence}
+    lanes_now: tuple[int, ...] = ()
+    if registered:
+        executor = executor_of({**registered[0], "group": ""})
+        lanes_now = await lanes_served(tx, executor, registered[0]["group_id"])
+    return Beat(
+        lanes=lanes_now,
+        cancelled=tuple(sorted(one for one in mine if seen[one]["cancel_requested"])),
+        superseded=tuple(sorted(one.instance_id for one in held if one.instance_id not in mine)),
+        registered=bool(registered),
+        now=now,
+    )
+
+
+async def lane_ids(tx: Tx, wanted: Iterable[Lane]) -> dict[Lane, int]:
+    """The ids of these lanes, made if need be."""
+    missing = set(wanted)
+    found: dict[Lane, int] = {}
+    while missing:
+        params = [
+            {
+                "group_id": lane.group_id,
+                "requires": lane.requires,
+                "labels": lane.labels,
+                "target_executor_id": lane.target_executor_id,
+            }
+            for lane in sorted(missing)
+        ]
+        for row in await tx.fetch(_FIND_LANES, wanted=params):
+            found[_lane(row)] = row["id"]
+        missing -= found.keys()
+        if missing:
+            await tx.run(_ADD_LANES, wanted=[one for one in params if _lane(one) in missing])
+    return found
+
+
+def _lane(row: Row) -> Lane:
+    return Lane(row["group_id"], row["requires"], row["labels"], row["target_executor_id"])

@@ -1,0 +1,131 @@
+"""Store: retry: an ended instance lives again, with the same id, version and checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Text, bindparam, literal, select, update
+
+from hourhand.model.answers import Aftermath
+from hourhand.model.errors import Conflict, Gone, IllegalEdge, NotFound
+from hourhand.model.words import Status
+from hourhand.rules.definition import check_args
+from hourhand.rules.lifecycle import entry, legal, require_edge
+from hourhand.store.database import Row, Tx
+from hourhand.store.ids import allocated_since
+from hourhand.store.moving import LOCK_INSTANTS
+from hourhand.store.schema import LIVING, execution_logs, task_instances, task_instants
+from hourhand.store.sql import insert, store_clock
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id, Instant, Json
+
+_LIVING = Statement(
+    select(task_instances.c.status).where(task_instances.c.id == bindparam("id", type_=Id)).with_for_update()
+)
+_NEWEST_END = Statement(
+    select(execution_logs)
+    .where(
+        execution_logs.c.instance_id == bindparam("id", type_=Id),
+        execution_logs.c.end_time >= bindparam("since", type_=Instant()),
+    )
+    .order_by(execution_logs.c.end_time.desc(), execution_logs.c.id.desc())
+    .limit(1)
+)
+_SUPERSEDE = Statement(
+    update(execution_logs)
+    .values(superseded_at=store_clock())
+    .where(
+        execution_logs.c.id == bindparam("log_id", type_=Id),
+        execution_logs.c.end_time == bindparam("end_time", type_=Instant()),
+        execution_logs.c.superseded_at.is_(None),
+    )
+)
+_CHANGED = {
+    "status": bindparam("status", type_=Text),
+    "blocked_by": bindparam("blocked_by", type_=Text),
+    "fence": execution_logs.c.fence + 1,
+    "args": bindparam("args", type_=Json()),
+    "available_at": store_clock(),
+    "queued_at": store_clock(),
+    "retry_count": literal(0),
+    "loss_count": literal(0),
+    "manual_retries": execution_logs.c.manual_retries + 1,
+    "cancel_requested": execution_logs.c.cancel_requested & (execution_logs.c.id < 0),
+}
+_CLEARED = ("executor_id", "start_time", "result", "lease_until", "last_heartbeat", "progress", "phase")
+_RESTORED = [name for name in LIVING if name not in _CLEARED]
+_REVIVE = Statement(
+    insert(task_instances)
+    .from_select(
+        ["id", *_RESTORED],
+        select(execution_logs.c.instance_id, *[_CHANGED.get(name, execution_logs.c[name]) for name in _RESTORED]).where(
+            execution_logs.c.id == bindparam("log_id", type_=Id),
+            execution_logs.c.end_time == bindparam("end_time", type_=Instant()),
+        ),
+        include_defaults=False,
+    )
+    .on_conflict_do_nothing()
+    .returning(task_instances.c.id)
+)
+_REOPEN = Statement(
+    update(task_instants)
+    .values(
+        outcome=None,
+        ended_at=None,
+        unsettled=None,
+        shards_left=task_instants.c.shards_left + 1,
+        shards_failed=task_instants.c.shards_failed - 1,
+    )
+    .where(
+        task_instants.c.task_id == bindparam("task_id", type_=Id),
+        task_instants.c.scheduled_time == bindparam("scheduled_time", type_=Instant()),
+    )
+)
+
+
+async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> Aftermath:
+    """Restore the living row from its newest ending; of two retries at once one wins."""
+    check_args(args)
+    living = await tx.fetch(_LIVING, id=instance_id)
+    if living:
+        state = living[0]["status"]
+        raise IllegalEdge(f"instance {instance_id}", state, "retried", legal(Status(state)))
+    since = await allocated_since(tx, instance_id)
+    rows = await tx.fetch(_NEWEST_END, id=instance_id, since=since.start)
+    if not rows:
+        if since.allocated:
+            raise Gone(f"instance {instance_id} has been removed by retention and cannot be retried: run its task anew")
+        raise NotFound("instance", instance_id)
+    return await _revive(tx, rows[0], args)
+
+
+async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Aftermath:
+    instance_id: int = ended["instance_id"]
+    if ended["skip_reason"] is not None:
+        raise Conflict(
+            f"instance {instance_id} is a record of instants that were skipped ({ended['skip_reason']}) and never ran: "
+            "make them with a backfill of their range"
+        )
+    status, blocked_by = entry(held=False, waits=False, concurrency_key=ended["concurrency_key"])
+    require_edge(instance_id, Status(ended["status"]), status)
+    place = {"log_id": ended["id"], "end_time": ended["end_time"]}
+    won = await tx.run(_SUPERSEDE, **place)
+    if not won:
+        raise IllegalEdge(f"instance {instance_id}", "pending", "retried", legal(Status.PENDING))
+    revived = await tx.fetch(
+        _REVIVE,
+        **place,
+        status=status.value,
+        blocked_by=blocked_by,
+        args=ended["args"] if args is None else dict(args),
+    )
+    if not revived:
+        raise Conflict(
+            f"instance {instance_id} cannot be retried while another instance with its key {ended['key']!r} lives"
+        )
+    if ended["in_ledger"]:
+        instant = {"task_id": ended["task_id"], "scheduled_time": ended["scheduled_time"]}
+        await tx.fetch(LOCK_INSTANTS, instants=[instant])
+        await tx.run(_REOPEN, **instant)
+    return Aftermath(freed_keys={ended["concurrency_key"]} if ended["concurrency_key"] is not None else set())

@@ -1,0 +1,225 @@
+"""Store: the tables around the engine: who may do what, who did what, who is told, and what operations work on."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    true,
+)
+
+from hourhand.store.schema import metadata, partial
+from hourhand.store.types import Id, Instant, Json
+
+ROLES = "role IN ('viewer', 'operator', 'editor', 'admin')"
+
+users = Table(
+    "users",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("password_hash", Text),
+    Column("role", Text, nullable=False),
+    Column("groups", Json),
+    Column("created_at", Instant, nullable=False),
+    Column("disabled_at", Instant),
+    CheckConstraint(ROLES, name="role"),
+    sqlite_autoincrement=True,
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    Column("user_id", Id, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("last_seen_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Column("address", Text),
+    Index("ix_sessions_user_id", "user_id"),
+    Index("ix_sessions_expires_at", "expires_at"),
+)
+
+api_tokens = Table(
+    "api_tokens",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("token_hash", Text, nullable=False, unique=True),
+    Column("role", Text, nullable=False),
+    Column("groups", Json),
+    Column("created_by", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant),
+    Column("revoked_at", Instant),
+    CheckConstraint(ROLES, name="role"),
+    sqlite_autoincrement=True,
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("principal", Text, nullable=False),
+    Column("route", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("request_hash", Text, nullable=False),
+    Column("created_id", BigInteger),
+    Column("created_at", Instant, nullable=False),
+    PrimaryKeyConstraint("principal", "route", "key"),
+    Index("ix_idempotency_keys_created_at", "created_at"),
+)
+
+audit_logs = Table(
+    "audit_logs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("action", Text, nullable=False),
+    Column("resource_type", Text, nullable=False),
+    Column("resource_id", Text),
+    Column("user_id", Text, nullable=False),
+    Column("occurred_at", Instant, nullable=False),
+    Column("summary", Text),
+    Column("payload", Json),
+    Column("script", Text),
+    Column("before", Json),
+    Column("after", Json),
+    Column("request_id", Text),
+    Column("result", Text, nullable=False),
+    Column("sealed_no", BigInteger, unique=True),
+    Column("hash", Text),
+    Index("ix_audit_logs_occurred_at", "occurred_at", "id"),
+    Index("ix_audit_logs_resource", "resource_type", "resource_id", "occurred_at"),
+    Index("ix_audit_logs_unsealed", "id", **partial("sealed_no IS NULL")),
+    sqlite_autoincrement=True,
+)
+
+data_sources = Table(
+    "data_sources",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("dialect", Text, nullable=False),
+    Column("host", Text),
+    Column("port", Integer),
+    Column("database", Text),
+    Column("username", Text),
+    Column("secret", LargeBinary),
+    Column("options", Json),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+operation_configs = Table(
+    "operation_configs",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("data_source_id", Id),
+    Column("config", Json, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("updated_by", Text, nullable=False),
+    Column("deleted_at", Instant),
+    Index("uq_operation_configs_name", "name", unique=True, **partial("deleted_at IS NULL")),
+    sqlite_autoincrement=True,
+)
+
+alert_rules = Table(
+    "alert_rules",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("enabled", Boolean, nullable=False, server_default=true()),
+    Column("condition", Json, nullable=False),
+    Column("scope", Json, nullable=False),
+    Column("targets", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+alert_outbox = Table(
+    "alert_outbox",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("rule_id", Id, nullable=False),
+    Column("event", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("next_try_at", Instant, nullable=False),
+    Column("tries", Integer, nullable=False, server_default="0"),
+    Column("sent_at", Instant),
+    Column("last_error", Text),
+    Index("ix_alert_outbox_unsent", "next_try_at", "id", **partial("sent_at IS NULL")),
+    Index("ix_alert_outbox_created_at", "created_at"),
+    sqlite_autoincrement=True,
+)
+
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("scope", Text, nullable=False),
+    Column("scope_id", Id),
+    Column("reason", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("until", Instant),
+    CheckConstraint("scope IN ('all', 'group', 'task')", name="scope"),
+    CheckConstraint("(scope = 'all') = (scope_id IS NULL)", name="scope_id"),
+    sqlite_autoincrement=True,
+)
+
+calendars = Table(
+    "calendars",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("definition", Json, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+maintenance_windows = Table(
+    "maintenance_windows",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("scope", Json, nullable=False),
+    Column("schedule", Text, nullable=False),
+    Column("timezone", Text, nullable=False),
+    Column("duration_seconds", BigInteger, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+stats_minutely = Table(
+    "stats_minutely",
+    metadata,
+    Column("minute", Instant, nullable=False),
+    Column("writer", Text, nullable=False),
+    Column("group_id", Id, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("kind", Text, nullable=False, server_default=""),
+    Column("status", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False, server_default=""),
+    Column("count", BigInteger, nullable=False),
+    Column("duration_ms", Float, nullable=False),
+    Column("buckets", Json, nullable=False),
+    PrimaryKeyConstraint("minute", "writer", "group_id", "type", "kind", "status", "fingerprint"),
+)

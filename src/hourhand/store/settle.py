@@ -1,0 +1,152 @@
+"""Store: settle: what follows from an ending, in a transaction of its own after that of the ending.
+
+Releasing dependents inside the finish loses some: two upstreams ending in two batches each see the other's wait, and
+a wait inserted while the finish is uncommitted is never seen. Here everything is read after the commit, and whatever
+a crash leaves behind is still marked `unsettled` in the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import BigInteger, bindparam, func, select, update
+
+from hourhand.model.answers import Aftermath
+from hourhand.model.task import Task
+from hourhand.model.words import TriggeredBy
+from hourhand.rules.schedule import After, Upstream, parse
+from hourhand.store.database import Row, Tx
+from hourhand.store.definitions import lock_tasks
+from hourhand.store.instants import Made, make_instants
+from hourhand.store.moving import LOCK_INSTANTS
+from hourhand.store.schema import task_dependencies, task_instants, tasks
+from hourhand.store.sql import any_of, records
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id, Instant
+from hourhand.store.waits import WAITING_ON, evaluate
+
+_UNSETTLED = select(task_instants).where(task_instants.c.unsettled.is_not(None))
+_ANY_UNSETTLED = Statement(_UNSETTLED.order_by(task_instants.c.unsettled).limit(bindparam("limit")))
+_POINTS = records("points", {"task_id": Id, "scheduled_time": Instant()})
+_THESE_UNSETTLED = Statement(
+    _UNSETTLED.join(
+        _POINTS,
+        (_POINTS.c.task_id == task_instants.c.task_id) & (_POINTS.c.scheduled_time == task_instants.c.scheduled_time),
+    )
+)
+_DEPENDENTS = Statement(
+    select(task_dependencies.c.task_id, task_dependencies.c.depends_on_id)
+    .join(tasks, tasks.c.id == task_dependencies.c.task_id)
+    .where(
+        any_of(task_dependencies.c.depends_on_id, "ids"),
+        tasks.c.schedule == "@upstream",
+        tasks.c.enabled,
+        tasks.c.deleted_at.is_(None),
+    )
+)
+_AFTER_TASKS = Statement(
+    select(tasks.c.id).where(
+        any_of(tasks.c.id, "ids"),
+        tasks.c.schedule.like("@after%"),
+        tasks.c.enabled,
+        tasks.c.deleted_at.is_(None),
+        tasks.c.next_fire_at.is_(None),
+    )
+)
+_NEWEST = Statement(
+    select(task_instants.c.task_id, func.max(task_instants.c.scheduled_time).label("newest"))
+    .where(any_of(task_instants.c.task_id, "ids"))
+    .group_by(task_instants.c.task_id)
+)
+_ARM = records("armed", {"id": Id, "next_fire_at": Instant(), "wake_at": Instant()})
+ARM = Statement(
+    update(tasks).values(next_fire_at=_ARM.c.next_fire_at, wake_at=_ARM.c.wake_at).where(tasks.c.id == _ARM.c.id)
+)
+_SETTLED = records("settled", {"task_id": Id, "scheduled_time": Instant(), "unsettled": BigInteger()})
+_CLEAR = Statement(
+    update(task_instants)
+    .values(unsettled=None)
+    .where(
+        task_instants.c.task_id == _SETTLED.c.task_id,
+        task_instants.c.scheduled_time == _SETTLED.c.scheduled_time,
+        # Retried and ended again in the meantime: that ending is settled on its own.
+        task_instants.c.unsettled == _SETTLED.c.unsettled,
+    )
+)
+
+
+async def settle(
+    tx: Tx, points: Iterable[tuple[int, datetime]] | None, *, limit: int, look_ahead: timedelta
+) -> tuple[int, Aftermath]:
+    """Look after the endings of these instants, or of any; how many there were, and what follows in turn."""
+    if points is None:
+        unsettled = await tx.fetch(_ANY_UNSETTLED, limit=limit)
+    else:
+        wanted = [{"task_id": task_id, "scheduled_time": time} for task_id, time in sorted(points)]
+        unsettled = await tx.fetch(_THESE_UNSETTLED, points=wanted)
+    if not unsettled:
+        return 0, Aftermath()
+    ended = [row["task_id"] for row in unsettled]
+    dependents = await tx.fetch(_DEPENDENTS, ids=ended)
+    again = {row["id"] for row in await tx.fetch(_AFTER_TASKS, ids=ended)}
+    # Tasks first, ascending: dependents shared (other settlers may pass, edits may not), re-armed ones exclusively.
+    locked = await lock_tasks(tx, [row["task_id"] for row in dependents], share=True)
+    aftermath = await _make_downstream(tx, unsettled, dependents, locked)
+    await _rearm(tx, unsettled, await lock_tasks(tx, again), look_ahead)
+    ends = [{"task_id": row["task_id"], "at": row["scheduled_time"]} for row in unsettled]
+    waiting = {row["instance_id"] for row in await tx.fetch(WAITING_ON, points=ends)}
+    # Those made just now are evaluated after this commit, since their other upstreams may be ending at this moment.
+    aftermath.add(await evaluate(tx, waiting - aftermath.waiting))
+    settled = [{name: row[name] for name in ("task_id", "scheduled_time", "unsettled")} for row in unsettled]
+    await tx.fetch(LOCK_INSTANTS, instants=settled)
+    await tx.run(_CLEAR, settled=settled)
+    return len(unsettled), aftermath
+
+
+async def _make_downstream(
+    tx: Tx, unsettled: Sequence[Row], dependents: Sequence[Row], locked: dict[int, Task]
+) -> Aftermath:
+    """An `@upstream` task has an instant as soon as one of its dependencies has ended that instant."""
+    made = [
+        Made(locked[dependent["task_id"]], row["scheduled_time"], TriggeredBy.DEPENDENCY)
+        for row in unsettled
+        for dependent in dependents
+        if dependent["depends_on_id"] == row["task_id"]
+        and dependent["task_id"] in locked
+        and _follows(locked[dependent["task_id"]])
+    ]
+    _, aftermath = await make_instants(tx, made)
+    return aftermath
+
+
+def _follows(task: Task) -> bool:
+    """Looked at again under the lock: it may have been edited in the meantime."""
+    return task.enabled and task.deleted_at is None and isinstance(parse(task.schedule, task.timezone), Upstream)
+
+
+async def _rearm(tx: Tx, unsettled: Sequence[Row], locked: dict[int, Task], look_ahead: timedelta) -> None:
+    """`@after`: the next instant is the end of the last one plus the delay."""
+    if not locked:
+        return
+    newest = {row["task_id"]: row["newest"] for row in await tx.fetch(_NEWEST, ids=sorted(locked))}
+    armed = []
+    for row in unsettled:
+        task = locked.get(row["task_id"])
+        # Not the end of an older one that somebody retried.
+        if task is not None and row["scheduled_time"] == newest[task.id] and _unarmed(task):
+            instant = row["ended_at"] + cast("After", parse(task.schedule, task.timezone)).delay
+            armed.append({"id": task.id, "next_fire_at": instant, "wake_at": instant - look_ahead})
+    if armed:
+        await tx.run(ARM, armed=armed)
+
+
+def _unarmed(task: Task) -> bool:
+    """Looked at again under the lock: it may have been edited, or armed, in the meantime."""
+    return (
+        task.enabled
+        and task.deleted_at is None
+        and task.next_fire_at is None
+        and isinstance(parse(task.schedule, task.timezone), After)
+    )

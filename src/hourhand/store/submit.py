@@ -1,0 +1,224 @@
+"""Store: submit: instances asked for by people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import Text, select
+
+from hourhand.model.answers import Aftermath
+from hourhand.model.errors import Conflict, InvalidInput, NotFound
+from hourhand.model.instance import Submission, Submitted
+from hourhand.model.task import Task
+from hourhand.model.words import BlockedBy, Status
+from hourhand.rules.broadcast import WHOLE, Shard, shards
+from hourhand.rules.definition import check_args
+from hourhand.rules.lanes import able, lane_of
+from hourhand.rules.schedule import Manual, parse
+from hourhand.store.database import Tx
+from hourhand.store.definitions import tasks_by_id
+from hourhand.store.instants import NewInstance, enter_instants, insert_instances
+from hourhand.store.moving import DELETE_INSTANTS, SEAM
+from hourhand.store.registry import alive_executors
+from hourhand.store.schema import task_dependencies, task_instances
+from hourhand.store.sql import any_of, records
+from hourhand.store.statements import Statement
+from hourhand.store.types import Id
+from hourhand.store.waits import Wanted, add_waits, unblock
+
+_PASSED_ON = (
+    "args",
+    "requested_by",
+    "key",
+    "data_source_id",
+    "operation_kind",
+    "operation_config_id",
+    "backup_reference",
+    "notes",
+)
+_DEPENDED_ON = Statement(
+    select(task_dependencies.c.depends_on_id).distinct().where(any_of(task_dependencies.c.depends_on_id, "ids"))
+)
+_KEYS = records("keys", {"task_id": Id, "key": Text()})
+_LIVE_KEYS = Statement(
+    select(task_instances.c.id, task_instances.c.task_id, task_instances.c.key, task_instances.c.status).join(
+        _KEYS, (task_instances.c.task_id == _KEYS.c.task_id) & (task_instances.c.key == _KEYS.c.key)
+    )
+)
+_WRITTEN = Statement(select(task_instances.c.id).where(any_of(task_instances.c.id, "ids")))
+_LOCK_HELD = Statement(
+    select(*[task_instances.c[name] for name in SEAM])
+    .where(any_of(task_instances.c.id, "ids"))
+    .order_by(task_instances.c.id)
+    .with_for_update()
+)
+
+
+@dataclass(slots=True)
+class Accepted:
+    """What became of the submissions, in their order."""
+
+    submitted: list[Submitted] = field(default_factory=list)
+    aftermath: Aftermath = field(default_factory=Aftermath)
+
+
+async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: float) -> Accepted:
+    """All of them or none: the first that is refused refuses the batch, and nothing is written."""
+    known = await tasks_by_id(tx, [one.task_id for one in submissions])
+    for one in submissions:
+        _check(one, known.get(one.task_id))
+    now = await tx.now()
+    taken = await _living_keys(tx, submissions)
+    wanted = _first_of_each_key([one for one in submissions if (one.task_id, one.key) not in taken])
+    targets = await _targets(tx, [known[one.task_id] for one in wanted], lease_seconds)
+    times = await _ledger_times(tx, [known[one.task_id] for one in wanted], now)
+    accepted = Accepted()
+    new: list[NewInstance] = []
+    first: dict[int, int] = {}
+    for index, one in enumerate(wanted):
+        task = known[one.task_id]
+        first[id(one)] = len(new)
+        new += [
+            NewInstance(
+                task=task,
+                scheduled_time=times.get(index) or one.run_at or now,
+                triggered_by=one.triggered_by,
+                available_at=one.run_at or now,
+                in_ledger=index in times,
+                shard=shard,
+                blocked_by=_obstacle(one, task),
+                values={
+                    **{name: getattr(one, name) for name in _PASSED_ON},
+                    **({} if one.priority is None else {"priority": one.priority}),
+                },
+            )
+            for shard in targets.get(task.id, WHOLE)
+        ]
+    ids = await insert_instances(tx, new)
+    lost = await _lost_to_a_key(tx, new, ids)
+    waits = [
+        Wanted(ids[first[id(one)] + offset], upstream, new[first[id(one)] + offset].scheduled_time)
+        for one in wanted
+        if one.wait and not one.held
+        for offset in range(len(targets.get(one.task_id, WHOLE)))
+        for upstream in known[one.task_id].dependency_ids
+        if ids[first[id(one)] + offset] not in lost
+    ]
+    await add_waits(tx, waits)
+    if lost:
+        await _take_back(tx, [new[ids.index(one)] for one in lost if new[ids.index(one)].in_ledger])
+    taken = await _living_keys(tx, submissions)
+    for one in submissions:
+        place = first.get(id(one))
+        if place is None or ids[place] in lost:
+            instance_id, status = taken[one.task_id, one.key]
+            accepted.submitted.append(Submitted(instance_id=instance_id, status=status, existing=True))
+        else:
+            accepted.submitted.append(Submitted(instance_id=ids[place], status=new[place].status))
+    accepted.aftermath.waiting = {wait.instance_id for wait in waits}
+    accepted.aftermath.freed_keys = {
+        key for one in new if one.blocked_by is BlockedBy.PERMIT and (key := one.values["concurrency_key"])
+    }
+    return accepted
+
+
+def _check(one: Submission, task: Task | None) -> None:
+    if task is None or task.deleted_at is not None:
+        raise NotFound("task", one.task_id)
+    check_args(one.args)
+    if one.held and one.wait:
+        raise InvalidInput.one("wait", one.wait, "an instance that is held until dispatched cannot wait as well")
+    if one.priority is not None and not 0 <= one.priority <= 9:  # noqa: PLR2004 - 0 is the highest, 9 the lowest
+        raise InvalidInput.one("priority", one.priority, f"{one.priority} is no priority: give 0 (highest) to 9")
+    if one.key is not None and not 0 < len(one.key) <= 200:  # noqa: PLR2004 - long enough for any natural key
+        raise InvalidInput.one("key", one.key, "a key has 1 to 200 characters")
+    if one.key is not None and task.broadcast:
+        raise InvalidInput.one("key", one.key, "a broadcast task makes one instance per executor and takes no key")
+
+
+def _obstacle(one: Submission, task: Task) -> BlockedBy | None:
+    if one.held:
+        return BlockedBy.DISPATCH
+    return BlockedBy.DEPENDENCIES if one.wait and task.dependency_ids else None
+
+
+async def _living_keys(tx: Tx, submissions: Sequence[Submission]) -> dict[tuple[int, str | None], tuple[int, Status]]:
+    keys = [{"task_id": one.task_id, "key": one.key} for one in submissions if one.key is not None]
+    if not keys:
+        return {}
+    return {
+        (row["task_id"], row["key"]): (row["id"], Status(row["status"]))
+        for row in await tx.fetch(_LIVE_KEYS, keys=keys)
+    }
+
+
+def _first_of_each_key(submissions: Sequence[Submission]) -> list[Submission]:
+    seen: set[tuple[int, str]] = set()
+    first = []
+    for one in submissions:
+        if one.key is None or (one.task_id, one.key) not in seen:
+            first.append(one)
+        if one.key is not None:
+            seen.add((one.task_id, one.key))
+    return first
+
+
+async def _take_back(tx: Tx, lost: Sequence[NewInstance]) -> None:
+    """An instant without an instance would keep dependents waiting for ever."""
+    for one in lost:
+        await tx.run(DELETE_INSTANTS, task_id=one.task.id, times=[one.scheduled_time])
+
+
+async def _lost_to_a_key(tx: Tx, new: Sequence[NewInstance], ids: Sequence[int]) -> set[int]:
+    """Those whose key another process took between the look and the insert."""
+    keyed = [instance_id for one, instance_id in zip(new, ids, strict=True) if one.values.get("key") is not None]
+    if not keyed:
+        return set()
+    return set(keyed) - {row["id"] for row in await tx.fetch(_WRITTEN, ids=keyed)}
+
+
+async def _targets(tx: Tx, wanted: Sequence[Task], lease_seconds: float) -> dict[int, tuple[Shard, ...]]:
+    broadcast = {task.id: task for task in wanted if task.broadcast}
+    if not broadcast:
+        return {}
+    alive = await alive_executors(tx, lease_seconds)
+    targets = {task.id: shards(able(alive, lane_of(task, task.group_id))) for task in broadcast.values()}
+    for task_id, found in targets.items():
+        if not found:
+            raise Conflict(
+                f"task {broadcast[task_id].name!r} is broadcast, and no executor of group "
+                f"{broadcast[task_id].group!r} is alive to receive it: start one, then run it again"
+            )
+    return targets
+
+
+async def _ledger_times(tx: Tx, wanted: Sequence[Task], now: datetime) -> dict[int, datetime]:
+    """An instance of a `@manual` task that others depend on has a ledger row, at its microsecond of creation."""
+    manual = {task.id: task for task in wanted if isinstance(parse(task.schedule, task.timezone), Manual)}
+    if not manual:
+        return {}
+    followed = {row["depends_on_id"] for row in await tx.fetch(_DEPENDED_ON, ids=sorted(manual))}
+    times: dict[int, datetime] = {}
+    moment = now
+    for index, task in enumerate(wanted):
+        while task.id in followed and index not in times:
+            if await enter_instants(tx, [(task.id, moment, 1)]):
+                times[index] = moment
+            moment += timedelta(microseconds=1)
+    return times
+
+
+async def dispatch(tx: Tx, ids: Sequence[int]) -> Aftermath:
+    """Planned instances that were held go on; each must be held, or nothing is dispatched."""
+    rows = await tx.fetch(_LOCK_HELD, ids=sorted(set(ids)))
+    found = {row["id"]: row for row in rows}
+    for one in ids:
+        if one not in found:
+            raise NotFound("planned instance", one)
+        if found[one]["blocked_by"] != BlockedBy.DISPATCH:
+            why = found[one]["blocked_by"] or found[one]["status"]
+            raise Conflict(f"instance {one} does not wait to be dispatched (it is {found[one]['status']}: {why})")
+    await unblock(tx, rows)
+    return Aftermath(freed_keys={row["concurrency_key"] for row in rows if row["concurrency_key"] is not None})

@@ -1,0 +1,88 @@
+"""Fixtures every suite may ask for: a PostgreSQL server, and a fresh, migrated, empty store of each kind."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from postgres import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from hourhand.store import Store
+
+
+def migrate(url: str) -> None:
+    """Bring the schema of `url` to the newest revision, from synchronous code."""
+    from hourhand.store import upgrade  # noqa: PLC0415  # suites that ask for no store must not need one to import
+
+    # A loop of its own, never made the thread's current one: pytest-asyncio keeps its own there.
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        runner.run(upgrade(url))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Start a real PostgreSQL server, at the first test that asks for it."""
+    server = Cluster()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgresql_template(cluster: Cluster) -> str:
+    """Return the name of a migrated database to clone; it is never connected to again."""
+    name = "hourhand_template"
+    migrate(cluster.create_database(name=name))
+    return name
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a migrated SQLite file to copy."""
+    path = tmp_path_factory.mktemp("sqlite-template") / "template.db"
+    migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+    """Return the URL of a fresh, migrated, empty SQLite store."""
+    path = tmp_path / "hourhand.db"
+    shutil.copyfile(sqlite_template, path)
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def postgresql_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
+    """Return the URL of a fresh, migrated, empty PostgreSQL store; its database is dropped afterwards."""
+    url = cluster.create_database(template=postgresql_template)
+    yield url
+    cluster.drop_database(url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """Return the URL of a fresh, migrated, empty store, once for each kind."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[Store]:
+    """Open the fresh store, and close it afterwards."""
+    from hourhand.store import open_store  # noqa: PLC0415  # see migrate
+
+    opened = await open_store(store_url)
+    try:
+        yield opened
+    finally:
+        await opened.close()
