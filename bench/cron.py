@@ -73,7 +73,7 @@ ROUNDS = 5
 
 
 def microseconds(step: Callable[[], object]) -> float:
-    """Time one iterator's steps; the fastest of a few rounds is the one least disturbed."""
+    """Return the mean time of one walk's steps."""
     began = time.perf_counter_ns()
     for _ in range(STEPS):
         step()
@@ -128,7 +128,8 @@ def table() -> None:
     }
     mine = rows["hourhand, 5 fields"]["all"]
     columns = (*BENCH_ZONES, "all", "slowest")
-    print(f"median microseconds per next instant, {len(VIXIE)} + {len(QUARTZ)} expressions, {STEPS} steps each")
+    print("median over the expressions of the microseconds per next instant,")
+    print(f"{len(VIXIE)} with 5 fields and {len(QUARTZ)} of Quartz, each the best of {ROUNDS} walks of {STEPS} steps")
     print(f"{'':20}" + "".join(f"{column:>18}" for column in columns) + f"{'x ours':>9}")
     for name, row in rows.items():
         print(f"{name:20}" + "".join(f"{row[column]:18.2f}" for column in columns) + f"{row['all'] / mine:9.1f}")

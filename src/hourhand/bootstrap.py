@@ -8,7 +8,7 @@ import re
 import secrets
 import stat
 import tempfile
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hourhand import store as stores
-from hourhand.model.errors import InvalidInput, SchemaTooOld
+from hourhand.model.errors import InvalidInput, SchemaTooOld, StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from hourhand.settings import Settings
     from hourhand.store import Store
@@ -53,23 +53,48 @@ async def open_store(settings: Settings, *, owner: str = "", migrate: bool = Fal
     """
     prepare_data_dir(settings)
     opened = partial(stores.open_store, settings.store, owner=owner, lease_seconds=settings.lease_seconds)
-    current, _ = await stores.revision(settings.store)
-    try:
-        store = await opened(migrate=current is None)
-    except SchemaTooOld:
-        if not (settings.on_sqlite or migrate):
-            raise
-        store = await opened(migrate=True)
+    with _naming_the_store(settings):
+        current, _ = await stores.revision(settings.store)
+        try:
+            store = await opened(migrate=current is None)
+        except SchemaTooOld:
+            if not (settings.on_sqlite or migrate):
+                raise
+            store = await opened(migrate=True)
     try:
         yield store
     finally:
         await store.close()
 
 
+async def store_revision(settings: Settings) -> tuple[str | None, str]:
+    """Return the revision of the store's schema (None: it is empty) and the newest this program knows."""
+    with _naming_the_store(settings):
+        return await stores.revision(settings.store)
+
+
 async def upgrade_store(settings: Settings) -> tuple[str | None, str]:
     """Upgrade the schema; return the revision before (None: it was empty) and the one after."""
     prepare_data_dir(settings)
-    return await stores.upgrade(settings.store)
+    with _naming_the_store(settings):
+        return await stores.upgrade(settings.store)
+
+
+@contextmanager
+def _naming_the_store(settings: Settings) -> Iterator[None]:
+    """Say which store it is that cannot be used: the operator may have meant another."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        raise StoreUnavailable(
+            f"the store {settings.shown_store} cannot be used ({error}): "
+            "is it running, and are host, port, user and database right?"
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"the store {settings.shown_store} cannot be used ({error}): "
+            "is its folder there, and may this user write in it?"
+        ) from error
 
 
 def prepare_data_dir(settings: Settings) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -163,7 +165,7 @@ def test_a_second_process_of_a_cluster_says_where_the_token_is(tmp_path: Path, p
 def test_a_store_that_cannot_be_reached_is_said_without_its_password(tmp_path: Path) -> None:
     ended = run(tmp_path, "serve", "--port", "0", "--store", "postgresql://me:canary-1@127.0.0.1:1/db")
     assert ended.returncode == 1
-    assert "127.0.0.1:1" in ended.stderr
+    assert "postgresql://me:***@127.0.0.1:1/db cannot be used" in ended.stderr
     assert "canary-1" not in ended.stderr + ended.stdout
     assert "Traceback" not in ended.stderr
 
@@ -186,6 +188,20 @@ def test_readyz_follows_the_store(tmp_path: Path, cluster: Cluster, postgresql_u
         while client.get("/readyz").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.1)
+
+
+def test_a_schema_of_a_newer_release_is_refused(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        file = served.token_file.with_name("hourhand.db")
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+    for arguments in (["serve", "--port", "0"], ["db", "upgrade"]):
+        ended = run(tmp_path, *arguments)
+        assert ended.returncode == 1
+        assert "9999" in ended.stderr
+        assert "newer release" in ended.stderr
+    assert list(file.parent.glob("*.bak")) == []
 
 
 def test_db_upgrade_and_check(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from fastapi import APIRouter, FastAPI, Security
 from fastapi.openapi.utils import get_openapi
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
-from starlette.requests import Request  # noqa: TC002  # FastAPI reads the annotations
-from starlette.responses import HTMLResponse  # noqa: TC002
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
 
 from hourhand import __version__
 from hourhand.api import page, problems, schedules

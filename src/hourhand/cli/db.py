@@ -37,9 +37,9 @@ def upgrade(store: StoreOption = None) -> None:
 def check(store: StoreOption = None) -> None:
     """Say whether the schema is the one this program needs; exit 1 if it is not."""
     settings = _settings(store)
-    from hourhand.store import revision
+    from hourhand.bootstrap import store_revision
 
-    current, newest = asyncio.run(revision(settings.store))
+    current, newest = asyncio.run(store_revision(settings))
     if current != newest:
         state = f"is at {current}" if current else "has no schema yet"
         raise SchemaTooOld(f"{settings.shown_store} {state}; this program needs {newest}: run `hourhand db upgrade`")

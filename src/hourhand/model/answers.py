@@ -20,6 +20,7 @@ class Aftermath:
     """Instances that wait and have not been evaluated since they were made."""
 
     def __bool__(self) -> bool:
+        """Whether anything is left to look after."""
         return bool(self.unsettled or self.freed_keys or self.waiting)
 
     def add(self, other: Aftermath) -> None:

@@ -21,8 +21,17 @@ Every message says what was wrong, with the value, and what would be right.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
+
+
+def shown(value: object) -> str:
+    """A refused value, short enough to be put into a message however large or deep it is."""
+    return _short.repr(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,13 +100,17 @@ def release(
 
 def find_cycle(task: int, wanted: Iterable[int], edges: Mapping[int, Sequence[int]]) -> tuple[int, ...] | None:
     """The path by which a task would come to depend on itself, `task` first and last; None if there is none."""
-    paths: list[tuple[int, ...]] = [(task, one) for one in wanted]
-    seen: set[int] = set()
-    while paths:
-        path = paths.pop()
-        if path[-1] == task:
-            return path
-        if path[-1] not in seen:
-            seen.add(path[-1])
-            paths.extend((*path, one) for one in edges.get(path[-1], ()))
-    return None
+    needed_by = dict.fromkeys(wanted, task)
+    open_ends = list(needed_by)
+    while open_ends and task not in needed_by:
+        one = open_ends.pop()
+        for further in edges.get(one, ()):
+            if further not in needed_by:
+                needed_by[further] = one
+                open_ends.append(further)
+    if task not in needed_by:
+        return None
+    path = [task, needed_by[task]]
+    while path[-1] != task:
+        path.append(needed_by[path[-1]])
+    return tuple(reversed(path))

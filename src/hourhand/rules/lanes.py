@@ -14,7 +14,7 @@ def requires(task: TaskDefinition) -> str:
     """What an executor must provide: everything built in is alike; a handler lives in one app."""
     match task.type:
         case TaskType.PYTHON:
-            return f"python:{task.payload.get('app', task.group)}"
+            return f"python:{task.payload.get('app') or task.group}"
         case TaskType.XXL:
             return "xxl"
         case _:

@@ -52,23 +52,16 @@ def due(
     younger ones simply fire, at most `burst` of them at a time.
     """
     edge = now - timedelta(seconds=grace_seconds)
-    first_fresh = next_fire_at
+    instant: datetime | None = next_fire_at
     fire: list[datetime] = []
     skipped: list[SkipRun] = []
     if next_fire_at < edge:
-        last_missed = previous_instant(schedule, edge - timedelta(microseconds=1), anchor)
-        # `@after` has no instants but the one that was armed.
-        last_missed = next_fire_at if last_missed is None else max(last_missed, next_fire_at)
-        fire, skipped = _missed(schedule, anchor, next_fire_at, last_missed, policy, catch_up_limit)
-        following = next_instant(schedule, last_missed, anchor)
-        if following is None:
-            return Due(tuple(fire), tuple(skipped), None)
-        first_fresh = following
-    instant: datetime | None = first_fresh
-    fresh = 0
-    while instant is not None and instant <= horizon and fresh < burst:
+        last = _latest_before(schedule, anchor, edge, next_fire_at)
+        fire, skipped = _missed(schedule, anchor, next_fire_at, last, policy, catch_up_limit)
+        instant = next_instant(schedule, last, anchor)
+    most = len(fire) + burst
+    while instant is not None and instant <= horizon and len(fire) < most:
         fire.append(instant)
-        fresh += 1
         instant = next_instant(schedule, instant, anchor)
     return Due(tuple(fire), tuple(skipped), instant)
 
@@ -87,8 +80,7 @@ def _missed(
         case MisfirePolicy.FIRE_ONCE:
             if first == last:
                 return [last], []
-            before = previous_instant(schedule, last - timedelta(microseconds=1), anchor)
-            return [last], [_run(schedule, anchor, first, first if before is None else max(before, first))]
+            return [last], [_run(schedule, anchor, first, _latest_before(schedule, anchor, last, first))]
         case MisfirePolicy.CATCH_UP:
             fire: list[datetime] = []
             for instant in _between(schedule, anchor, first, last):
@@ -96,6 +88,12 @@ def _missed(
                     return fire, [_run(schedule, anchor, instant, last)]
                 fire.append(instant)
             return fire, []
+
+
+def _latest_before(schedule: Schedule, anchor: datetime, end: datetime, first: datetime) -> datetime:
+    """The latest instant before `end`; `first` counts as one (`@after` has no other, and zones change their rules)."""
+    found = previous_instant(schedule, end - timedelta(microseconds=1), anchor)
+    return first if found is None else max(found, first)
 
 
 def _between(schedule: Schedule, anchor: datetime, first: datetime, last: datetime) -> Iterator[datetime]:

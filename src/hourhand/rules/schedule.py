@@ -144,8 +144,8 @@ def next_instant(schedule: Schedule, after: datetime, anchor: datetime | None = 
             found = zones.next_second(cron, zone, gone.days * 86_400 + gone.seconds, fixed=cron.fixed)
             return None if found is None else zones.EPOCH + timedelta(seconds=found)
         case Every(period=period):
-            origin = _anchor(schedule, anchor)
             try:
+                origin = _anchor(schedule, anchor)
                 return origin + max((after - origin) // period + 1, 1) * period
             except OverflowError:
                 return None
@@ -169,7 +169,10 @@ def previous_instant(schedule: Schedule, at: datetime, anchor: datetime | None =
             found = zones.previous_second(cron, zone, gone.days * 86_400 + gone.seconds, fixed=cron.fixed)
             return None if found is None else zones.EPOCH + timedelta(seconds=found)
         case Every(period=period):
-            origin = _anchor(schedule, anchor)
+            try:
+                origin = _anchor(schedule, anchor)
+            except OverflowError:
+                return None
             periods = (at - origin) // period
             return origin + periods * period if periods >= 1 else None
         case At(instant=instant):
@@ -295,4 +298,5 @@ def _moment(text: str, zone: str) -> datetime:
 def _anchor(schedule: Every, anchor: datetime | None) -> datetime:
     if anchor is None:
         raise ValueError(f"{schedule.text!r} counts from an anchor, but none was given")
+    # Adding to a local time would follow the wall clock, and a fixed rate must not.
     return anchor.astimezone(UTC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 def places(text: str, field: str) -> tuple[str, ...]:
     """The names a text refers to; refuses a malformed place."""
+    if "${" in _PLACE.sub("", text):
+        raise InvalidInput.one(field, text, f"{text!r} opens a place with ${{ and does not close it: write ${{arg}}")
     names = tuple(_PLACE.findall(text))
     for name in names:
         if not _NAME.match(name):
@@ -36,7 +39,7 @@ def substitute(text: str, args: Mapping[str, Any] | None, field: str) -> str:
             raise InvalidInput.one(
                 field, text, f"{text!r} needs the argument {name!r} as text or a number; arguments given: {known}"
             )
-        return str(value)
+        return value if isinstance(value, str) else json.dumps(value)
 
     places(text, field)
     return _PLACE.sub(fill, text)

@@ -9,7 +9,7 @@ from sqlalchemy import Text, bindparam, select
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput, NotFound
 from hourhand.model.words import TriggeredBy
-from hourhand.rules.broadcast import WHOLE, shards
+from hourhand.rules.broadcast import WHOLE, Shard, shards
 from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.schedule import is_clocked, next_instant, parse
 from hourhand.store.database import Tx
@@ -54,7 +54,7 @@ async def backfill(
             f"what happened before {floor.isoformat()} is no longer known (retention): begin there or later",
         )
     last = min(end, now if task.next_fire_at is None else min(now, task.next_fire_at - timedelta(microseconds=1)))
-    targets = WHOLE
+    targets: tuple[Shard, ...] = WHOLE
     if task.broadcast:
         targets = shards(able(await alive_executors(tx, lease_seconds), lane_of(task, task.group_id)))
         if not targets:

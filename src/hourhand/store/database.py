@@ -26,10 +26,10 @@ class Tx(Protocol):
 
     dialect: str
 
-    async def fetch(self, statement: Statement, **params: Any) -> Sequence[Row]:  # noqa: ANN401 - SQL values
+    async def fetch(self, statement: Statement, **params: Any) -> Sequence[Row]:
         """Run it and read what it returns."""
 
-    async def run(self, statement: Statement, **params: Any) -> int:  # noqa: ANN401 - SQL values
+    async def run(self, statement: Statement, **params: Any) -> int:
         """Run it and tell how many rows it touched."""
 
     async def allocate(self, sequence: str, count: int) -> Sequence[int]:

@@ -128,7 +128,7 @@ async def create_task(tx: Tx, definition: TaskDefinition, *, by: str, look_ahead
         raise DuplicateName("task", definition.name)
     task_id: int = rows[0]["id"]
     await _write_dependencies(tx, task_id, definition.dependency_ids)
-    await _write_version(tx, task_id, 1, definition, by, now)
+    await _write_version(tx, task_id, 1, definition, by=by, now=now)
     return (await tasks_by_id(tx, [task_id]))[task_id]
 
 
@@ -182,7 +182,7 @@ async def edit_task(
     if edited.dependency_ids != task.dependency_ids:
         await tx.run(_CLEAR_DEPENDENCIES, task_id=task_id)
         await _write_dependencies(tx, task_id, edited.dependency_ids)
-    await _write_version(tx, task_id, task.version + 1, edited, by, now)
+    await _write_version(tx, task_id, task.version + 1, edited, by=by, now=now)
     return (await tasks_by_id(tx, [task_id]))[task_id], aftermath
 
 
@@ -310,7 +310,7 @@ async def _write_dependencies(tx: Tx, task_id: int, dependency_ids: Sequence[int
 
 
 async def _write_version(
-    tx: Tx, task_id: int, version: int, definition: TaskDefinition, by: str, now: datetime
+    tx: Tx, task_id: int, version: int, definition: TaskDefinition, *, by: str, now: datetime
 ) -> None:
     await tx.run(
         _ADD_VERSION,

@@ -191,14 +191,14 @@ async def make_instants(tx: Tx, wanted: Sequence[Made]) -> tuple[int, Aftermath]
         for one in fresh
         for _ in one.shards
     ]
-    for instance, waits in zip(new, waiting_for, strict=True):
-        if waits:
+    for instance, obstacles in zip(new, waiting_for, strict=True):
+        if obstacles:
             instance.blocked_by = BlockedBy.DEPENDENCIES
     inserted = await insert_instances(tx, new)
     waits = [
         Wanted(instance_id, upstream, instance.scheduled_time, requires, time)
-        for instance_id, instance, wanted_waits in zip(inserted, new, waiting_for, strict=True)
-        for upstream, requires, time in wanted_waits
+        for instance_id, instance, obstacles in zip(inserted, new, waiting_for, strict=True)
+        for upstream, requires, time in obstacles
     ]
     await add_waits(tx, waits)
     return len(fresh), Aftermath(
@@ -266,7 +266,7 @@ async def insert_instances(tx: Tx, new: Sequence[NewInstance]) -> list[int]:
     return list(ids)
 
 
-def concurrency_key(task: Task, args: Any) -> str | None:  # noqa: ANN401 - any JSON value
+def concurrency_key(task: Task, args: Any) -> str | None:
     """The key with its `${arg}` filled in; one that cannot be filled in is shared by all such instances."""
     if task.concurrency_key is None:
         return None

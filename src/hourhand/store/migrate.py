@@ -97,8 +97,8 @@ def _refuse_newer(current: str | None) -> None:
     known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
     if current is not None and current not in known:
         raise SchemaTooNew(
-            f"the store's schema is at revision {current}, which this program does not know (its newest is {newest()}): "
-            "it was written by a newer release; install that release or a newer one"
+            f"the store's schema is at revision {current}, which this program does not know "
+            f"(its newest is {newest()}): it was written by a newer release; install that release or a newer one"
         )
 
 

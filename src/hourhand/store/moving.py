@@ -69,8 +69,6 @@ _FROM_END = {
     "start_time": _ENDS.c.start_time,
     "result": _ENDS.c.result,
     "loss_count": _ENDS.c.loss_count,
-    "blocked_by": None,
-    "lease_until": None,
 }
 _KEPT = [name for name in LIVING if name not in ("blocked_by", "lease_until")]
 _TO_LOGS = Statement(

@@ -12,9 +12,8 @@ from typing import Any
 
 import asyncpg
 
-from hourhand.store.schema import DAILY_TABLES
+from hourhand.store.schema import DAILY_TABLES, DAYS_AHEAD
 
-DAYS_AHEAD = 14
 _ADVISORY_LOCK = 0x686F7572_68616E64  # "hourhand": one maker of days at a time; the losers find them made
 _LOCK_RETRIES = 30
 
@@ -25,8 +24,8 @@ WHERE i.inhparent = CAST($1 AS regclass)
 """
 
 
-async def ensure_partitions(connection: Any, now: datetime) -> int:  # noqa: ANN401 - asyncpg ships no types
-    """Make yesterday, today and the days ahead; the number of days that are there, counted from today."""
+async def ensure_partitions(connection: Any, now: datetime) -> int:
+    """Make yesterday, today and the days ahead; the number of days that are there, from today on."""
     today = now.astimezone(UTC).date()
     wanted = [today + timedelta(days=ahead) for ahead in range(-1, DAYS_AHEAD + 1)]
     missing = [
@@ -48,10 +47,10 @@ async def ensure_partitions(connection: Any, now: datetime) -> int:  # noqa: ANN
         "ON CONFLICT (day) DO NOTHING",
         today,
     )
-    return DAYS_AHEAD
+    return await days_ahead(connection, now)
 
 
-async def _make(connection: Any, table: str, day: date) -> None:  # noqa: ANN401 - asyncpg ships no types
+async def _make(connection: Any, table: str, day: date) -> None:
     name, column = partition_name(table, day), DAILY_TABLES[table]
     bounds = f"'{day.isoformat()} 00:00:00+00'", f"'{(day + timedelta(days=1)).isoformat()} 00:00:00+00'"
     await connection.execute(
@@ -64,7 +63,7 @@ async def _make(connection: Any, table: str, day: date) -> None:  # noqa: ANN401
     await connection.execute(f"ALTER TABLE {name} DROP CONSTRAINT {name}_day")
 
 
-async def days_ahead(connection: Any, now: datetime) -> int:  # noqa: ANN401 - asyncpg ships no types
+async def days_ahead(connection: Any, now: datetime) -> int:
     """How many days, counted from today, every history table has without a gap."""
     today = now.astimezone(UTC).date()
     existing = [await _existing(connection, table) for table in DAILY_TABLES]
@@ -77,7 +76,7 @@ async def days_ahead(connection: Any, now: datetime) -> int:  # noqa: ANN401 - a
     return ahead
 
 
-async def drop_days(connection: Any, table: str, before: datetime) -> int:  # noqa: ANN401 - asyncpg ships no types
+async def drop_days(connection: Any, table: str, before: datetime) -> int:
     """Detach and drop the days that ended at or before `before`; readers and writers are never kept waiting.
 
     A detach that was interrupted leaves its day pending (invisible, and in the way): it is finished first.
@@ -93,7 +92,7 @@ async def drop_days(connection: Any, table: str, before: datetime) -> int:  # no
     return dropped
 
 
-async def _drop(connection: Any, table: str, name: str, *, pending: bool) -> bool:  # noqa: ANN401 - asyncpg ships no types
+async def _drop(connection: Any, table: str, name: str, *, pending: bool) -> bool:
     how = "FINALIZE" if pending else "CONCURRENTLY"
     for _ in range(_LOCK_RETRIES):
         try:
@@ -112,11 +111,11 @@ async def _drop(connection: Any, table: str, name: str, *, pending: bool) -> boo
     return False
 
 
-async def _existing(connection: Any, table: str) -> dict[str, bool]:  # noqa: ANN401 - asyncpg ships no types
+async def _existing(connection: Any, table: str) -> dict[str, bool]:
     return {row["name"]: row["pending"] for row in await connection.fetch(_DAYS, table)}
 
 
-async def _orphans(connection: Any, table: str) -> list[str]:  # noqa: ANN401 - asyncpg ships no types
+async def _orphans(connection: Any, table: str) -> list[str]:
     """Days that were detached but not dropped, because the process died in between."""
     rows = await connection.fetch(
         "SELECT c.relname AS name FROM pg_class c WHERE c.relnamespace = CAST(current_schema() AS regnamespace) "
@@ -134,8 +133,6 @@ def partition_name(table: str, day: date) -> str:
 def partition_day(table: str, name: str) -> date | None:
     """The day of a partition that was made here; None for one that somebody else attached."""
     suffix = name.removeprefix(f"{table}_")
-    return (
-        datetime.strptime(suffix, "%Y%m%d").replace(tzinfo=UTC).date()
-        if suffix.isdecimal() and len(suffix) == 8
-        else None
-    )  # noqa: PLR2004 - YYYYMMDD
+    if len(suffix) != len("YYYYMMDD") or not suffix.isdecimal():
+        return None
+    return datetime.strptime(suffix, "%Y%m%d").replace(tzinfo=UTC).date()

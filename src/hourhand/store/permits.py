@@ -5,16 +5,16 @@ Counting running rows is racy under READ COMMITTED; here a slot is a row with a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import BigInteger, Integer, Text, bindparam, delete, func, select, text
+from sqlalchemy import ARRAY, BigInteger, Integer, Text, bindparam, delete, select, text
 
 from hourhand.store.database import Row, Tx
 from hourhand.store.registry import lanes_with_an_executor
-from hourhand.store.schema import concurrency_limits, concurrency_permits, task_instances, tasks
-from hourhand.store.sql import any_of, insert, records
+from hourhand.store.schema import concurrency_permits, task_instances
+from hourhand.store.sql import Many, any_of, insert, records
 from hourhand.store.statements import Statement
-from hourhand.store.types import Id, Instant
+from hourhand.store.types import Id
 from hourhand.store.waits import UNBLOCK
 
 # A loose index scan: one step per key, however many instances wait for it.
@@ -34,21 +34,39 @@ SELECT key FROM keys WHERE key IS NOT NULL ORDER BY key
 _TAKEN = Statement(
     select(concurrency_permits.c.key, concurrency_permits.c.slot).where(any_of(concurrency_permits.c.key, "keys"))
 )
+# One probe per key, in the order of its index, ending at the room it has. SQLite has no LATERAL and runs the probe
+# itself once per key, which costs it no round trip.
+_PROBE = """
+    SELECT i.id, coalesce(l.max, t.concurrency_limit) AS "limit"
+    FROM task_instances i JOIN tasks t ON t.id = i.task_id
+        LEFT JOIN concurrency_limits l ON l.key = i.concurrency_key
+    WHERE i.blocked_by = 'permit' AND i.concurrency_key = {key} AND i.available_at <= {now} AND {served}
+    ORDER BY i.priority, i.available_at, i.id LIMIT {room}
+"""
 _CANDIDATES = Statement(
-    select(
-        task_instances.c.id,
-        func.coalesce(concurrency_limits.c.max, tasks.c.concurrency_limit).label("limit"),
+    text(
+        "SELECT k.key, c.id, c.limit FROM unnest(:keys, :rooms) AS k(key, room) CROSS JOIN LATERAL ("
+        + _PROBE.format(key="k.key", now="now()", served="i.lane_id = ANY (:lanes)", room="k.room")
+        + ") c"
     )
-    .join(tasks, tasks.c.id == task_instances.c.task_id)
-    .outerjoin(concurrency_limits, concurrency_limits.c.key == task_instances.c.concurrency_key)
-    .where(
-        task_instances.c.blocked_by == text("'permit'"),
-        task_instances.c.concurrency_key == bindparam("key", type_=Text),
-        task_instances.c.available_at <= bindparam("now", type_=Instant()),
-        any_of(task_instances.c.lane_id, "lanes"),
+    .bindparams(
+        bindparam("keys", type_=ARRAY(Text)),
+        bindparam("rooms", type_=ARRAY(BigInteger)),
+        bindparam("lanes", type_=ARRAY(BigInteger)),
     )
-    .order_by(task_instances.c.priority, task_instances.c.available_at, task_instances.c.id)
-    .limit(bindparam("limit", type_=BigInteger))
+    .columns(key=Text, id=BigInteger, limit=Integer)
+)
+_CANDIDATES_OF_ONE = Statement(
+    text(
+        _PROBE.format(
+            key=":key",
+            now="clock_timestamp()",
+            served="i.lane_id IN (SELECT value FROM json_each(:lanes))",
+            room=":room",
+        )
+    )
+    .bindparams(bindparam("lanes", type_=Many(BigInteger())))
+    .columns(id=BigInteger, limit=Integer)
 )
 _LOCK_CANDIDATES = Statement(
     select(task_instances.c.id)
@@ -63,12 +81,6 @@ _TAKE = Statement(
     .on_conflict_do_nothing()
     .returning(concurrency_permits.c.instance_id)
 )
-_NEXT_PERMIT = Statement(
-    select(func.min(task_instances.c.available_at).label("at")).where(
-        task_instances.c.blocked_by == text("'permit'"),
-        task_instances.c.available_at > bindparam("now", type_=Instant()),
-    )
-)
 _STRAY = Statement(
     delete(concurrency_permits).where(
         concurrency_permits.c.instance_id.not_in(
@@ -78,7 +90,6 @@ _STRAY = Statement(
         )
     )
 )
-MOST_SLOTS = 10_000
 
 
 async def waiting_keys(tx: Tx) -> list[str]:
@@ -96,17 +107,17 @@ async def give_permits(tx: Tx, keys: Iterable[str], *, lease_seconds: float) -> 
     wanted = sorted(set(keys))
     if not wanted:
         return 0
-    now = await tx.now()
     lanes = await lanes_with_an_executor(tx, lease_seconds)
     if not lanes:
         return 0
     taken: dict[str, set[int]] = {key: set() for key in wanted}
     for row in await tx.fetch(_TAKEN, keys=wanted):
         taken[row["key"]].add(row["slot"])
-    offers: dict[int, tuple[str, int]] = {}
-    for key in wanted:
-        candidates = await tx.fetch(_CANDIDATES, key=key, now=now, lanes=lanes, limit=MOST_SLOTS)
-        offers |= {row["id"]: (key, slot) for row, slot in _offer(candidates, taken[key])}
+    # The first in line tells the limit; then as many as there is room for, however many wait.
+    heads = await _probe(tx, dict.fromkeys(wanted, 1), lanes)
+    rooms = {key: head[0]["limit"] - len(taken[key]) for key, head in heads.items()}
+    candidates = await _probe(tx, {key: room for key, room in rooms.items() if room > 0}, lanes)
+    offers = {row["id"]: (key, slot) for key, rows in candidates.items() for row, slot in _offer(rows, taken[key])}
     if not offers:
         return 0
     # Lock order: instances before permits. One that another process holds is its affair.
@@ -121,6 +132,19 @@ async def give_permits(tx: Tx, keys: Iterable[str], *, lease_seconds: float) -> 
     if given:
         await tx.run(UNBLOCK, moves=[{"id": one, "status": "pending", "blocked_by": None} for one in sorted(given)])
     return len(given)
+
+
+async def _probe(tx: Tx, rooms: Mapping[str, int], lanes: Sequence[int]) -> dict[str, list[Row]]:
+    """The first in line of each key, at most as many as it has room for."""
+    found: dict[str, list[Row]] = {}
+    if rooms and tx.dialect == "postgresql":
+        for row in await tx.fetch(_CANDIDATES, keys=list(rooms), rooms=list(rooms.values()), lanes=lanes):
+            found.setdefault(row["key"], []).append(row)
+    elif rooms:
+        for key, room in rooms.items():
+            if rows := await tx.fetch(_CANDIDATES_OF_ONE, key=key, room=room, lanes=lanes):
+                found[key] = list(rows)
+    return found
 
 
 def _offer(candidates: Sequence[Row], taken: set[int]) -> list[tuple[Row, int]]:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar, cast
 
 import asyncpg
@@ -34,7 +34,7 @@ class PostgresqlTx:
 
     dialect = "postgresql"
 
-    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - asyncpg ships no types
+    def __init__(self, connection: Any) -> None:
         self._connection = connection
 
     async def fetch(self, statement: Statement, **params: Any) -> Sequence[Row]:
@@ -62,7 +62,7 @@ class PostgresqlDatabase:
 
     dialect = "postgresql"
 
-    def __init__(self, pool: Any) -> None:  # noqa: ANN401 - asyncpg ships no types
+    def __init__(self, pool: Any) -> None:
         self.pool = pool
 
     @classmethod
@@ -125,7 +125,7 @@ class PostgresqlDatabase:
     async def ensure_partitions(self) -> int:
         """Make the days ahead."""
         async with self.pool.acquire() as connection:
-            return await ensure_partitions(connection, datetime.now(UTC))
+            return await ensure_partitions(connection, await connection.fetchval("SELECT clock_timestamp()"))
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Detach and drop every day that ended before."""
@@ -145,7 +145,7 @@ class PostgresqlDatabase:
             self.pool.terminate()
 
 
-async def _prepare(connection: Any) -> None:  # noqa: ANN401 - asyncpg ships no types
+async def _prepare(connection: Any) -> None:
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=dump_json, decoder=json.loads)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Text, bindparam, delete, func, select, text
 from hourhand.model.answers import Retained
 from hourhand.store.backfill import LEDGER_FLOOR
 from hourhand.store.database import Database, Tx
-from hourhand.store.schema import executors, lanes, store_values, task_instances, task_instants
+from hourhand.store.schema import executors, lanes, store_values, task_instances
 from hourhand.store.schema_access import idempotency_keys, sessions, stats_minutely
 from hourhand.store.sql import insert, store_clock
 from hourhand.store.statements import Statement

@@ -68,12 +68,12 @@ class any_of(ColumnElement[bool]):  # noqa: N801 - reads as SQL does
 
 
 @compiles(any_of)
-def _any_of(element: any_of, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _any_of(element: any_of, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{compiler.process(element.column, **kw)} = ANY ({compiler.process(element.bind, **kw)})"
 
 
 @compiles(any_of, "sqlite")
-def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **kw: Any) -> str:
     column, bind = compiler.process(element.column, **kw), compiler.process(element.bind, **kw)
     return f"{column} IN (SELECT value FROM json_each({bind}))"
 
@@ -92,14 +92,14 @@ class _RowSource(FunctionElement[Any]):
 
 
 @compiles(_RowSource)
-def _row_source(element: _RowSource, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _row_source(element: _RowSource, compiler: SQLCompiler, **kw: Any) -> str:
     arrays = ", ".join(compiler.process(bind, **kw) for bind in element.split)
     names = ", ".join(compiler.preparer.quote(name) for name in element.columns_by_name)
     return f"(SELECT * FROM unnest({arrays}) AS u({names}))"
 
 
 @compiles(_RowSource, "sqlite")
-def _row_source_sqlite(element: _RowSource, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _row_source_sqlite(element: _RowSource, compiler: SQLCompiler, **kw: Any) -> str:
     items = ", ".join(
         f"json_extract(value, '$[{position}]') AS {compiler.preparer.quote(name)}"
         for position, name in enumerate(element.columns_by_name)
@@ -124,12 +124,12 @@ class lease_clock(FunctionElement[Any]):  # noqa: N801 - reads as SQL does
 
 
 @compiles(lease_clock, "sqlite")
-def _lease_clock_sqlite(_element: lease_clock, _compiler: SQLCompiler, **_kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _lease_clock_sqlite(_element: lease_clock, _compiler: SQLCompiler, **_kw: Any) -> str:
     return "lease_clock()"
 
 
 @compiles(lease_clock)
-def _lease_clock(_element: lease_clock, _compiler: SQLCompiler, **_kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _lease_clock(_element: lease_clock, _compiler: SQLCompiler, **_kw: Any) -> str:
     return "clock_timestamp()"
 
 
@@ -142,7 +142,7 @@ class store_clock(FunctionElement[Any]):  # noqa: N801 - reads as SQL does
 
 
 @compiles(store_clock)
-def _store_clock(_element: store_clock, _compiler: SQLCompiler, **_kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _store_clock(_element: store_clock, _compiler: SQLCompiler, **_kw: Any) -> str:
     return "clock_timestamp()"
 
 
@@ -158,12 +158,12 @@ class plus_seconds(ColumnElement[Any]):  # noqa: N801 - reads as SQL does
 
 
 @compiles(plus_seconds)
-def _plus_seconds(element: plus_seconds, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _plus_seconds(element: plus_seconds, compiler: SQLCompiler, **kw: Any) -> str:
     time, seconds = compiler.process(element.time, **kw), compiler.process(element.seconds, **kw)
     return f"({time} + make_interval(secs => {seconds}))"
 
 
 @compiles(plus_seconds, "sqlite")
-def _plus_seconds_sqlite(element: plus_seconds, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ANN401 - SQLAlchemy's signature
+def _plus_seconds_sqlite(element: plus_seconds, compiler: SQLCompiler, **kw: Any) -> str:
     time, seconds = compiler.process(element.time, **kw), compiler.process(element.seconds, **kw)
     return f"({time} + CAST({seconds} * 1000000 AS INTEGER))"

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,8 +22,8 @@ from sqlalchemy import BigInteger, Text, bindparam, text
 
 from hourhand.model.errors import StoreError, StoreOwned, StoreUnavailable
 from hourhand.store.clock import Clock
-from hourhand.store.database import Body, DataRefused, Row, Tx
-from hourhand.store.schema import DAILY_TABLES
+from hourhand.store.database import Body, DataRefused, Row
+from hourhand.store.schema import DAILY_TABLES, DAYS_AHEAD
 from hourhand.store.statements import Statement
 from hourhand.store.types import from_micros, to_micros
 
@@ -45,8 +45,11 @@ class FileLock:
     """The OS lock by which one process owns a SQLite file; it goes with the process, however that ends."""
 
     def __init__(self, path: Path, owner: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = Path(f"{path}.lock").open("a+", encoding="utf-8")  # noqa: SIM115 - held until release
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = Path(f"{path}.lock").open("a+", encoding="utf-8")  # noqa: SIM115 - held until release
+        except OSError as error:
+            raise StoreError(f"cannot use {path}: {error}; choose a folder that this user may write") from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -124,14 +127,14 @@ class SqliteDatabase:
 
     async def ensure_partitions(self) -> int:
         """SQLite has no partitions to run out of."""
-        return 14
+        return DAYS_AHEAD
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Delete in batches, so that other writers get their turn between them."""
         column = DAILY_TABLES[table]
         statement = Statement(
             text(
-                f"DELETE FROM {table} WHERE rowid IN "  # noqa: S608 - names from the schema
+                f"DELETE FROM {table} WHERE rowid IN "
                 f"(SELECT rowid FROM {table} WHERE {column} < :before ORDER BY {column} LIMIT :batch)"
             ).bindparams(bindparam("before", type_=BigInteger), bindparam("batch", type_=BigInteger))
         )
@@ -215,7 +218,7 @@ class _Thread:
                 self._connection.execute("SAVEPOINT body")
                 try:
                     done.append((future, _drive(body(self._tx))))
-                except BaseException as error:  # noqa: BLE001 - it is its caller's, whatever it is
+                except BaseException as error:
                     if not self._connection.in_transaction:
                         raise  # the disk is full or gone: SQLite has rolled everything back
                     self._connection.execute("ROLLBACK TO body")
@@ -233,7 +236,7 @@ class _Thread:
             future.set_result(value)
 
 
-def _drive(coroutine: Any) -> Any:  # noqa: ANN401 - the body's own result
+def _drive(coroutine: Any) -> Any:
     """Run a coroutine that never waits."""
     running = cast("Coroutine[Any, Any, Any]", coroutine)
     try:

@@ -30,14 +30,16 @@ class Bound:
     """One parameter's place: where its value comes from and how the driver wants it."""
 
     name: str
+    required: bool
+    """False for a constant that is written into the statement, which is `default`."""
     default: Any
     column: str | None
     """Set when it is one column of the list of rows `name`."""
     encode: Encoder | None
 
-    def value(self, params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever the driver takes
+    def value(self, params: Mapping[str, Any]) -> Any:
         """The value to send."""
-        given = params[self.name] if self.name in params else self.default
+        given = params[self.name] if self.required else self.default
         if self.column is not None:
             return [row[self.column] for row in given]
         return given if self.encode is None or given is None else self.encode(given)
@@ -83,16 +85,17 @@ class Statement:
         return found
 
 
-def _compile(clause: Any, dialect: str) -> Compiled:  # noqa: ANN401 - Executable does not show its compile method
+def _compile(clause: Any, dialect: str) -> Compiled:
     compiled = clause.compile(dialect=_DIALECTS[dialect])
     binds = []
     for name in compiled.positiontup or ():
         kind = compiled.binds[name].type
         if isinstance(kind, ColumnOf):
-            binds.append(Bound(kind.rows, None, kind.column, None))
+            binds.append(Bound(kind.rows, required=True, default=None, column=kind.column, encode=None))
         else:
-            default = compiled.params.get(name)
-            binds.append(Bound(name, default, None, _encoder(kind) if dialect == "sqlite" else None))
+            bind = compiled.binds[name]
+            encode = _encoder(kind) if dialect == "sqlite" else None
+            binds.append(Bound(name, bind.required, compiled.params.get(name), column=None, encode=encode))
     columns = list(clause.exported_columns) if hasattr(clause, "exported_columns") else []
     decoders = [(column.key, _decoder(column.type)) for column in columns]
     return Compiled(

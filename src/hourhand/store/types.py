@@ -37,11 +37,11 @@ class Instant(TypeDecorator[datetime]):
         """The type underneath."""
         return dialect.type_descriptor(BigInteger() if dialect.name == "sqlite" else TIMESTAMP(timezone=True))
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:  # noqa: ANN401 - the driver's own type
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         """Into the driver."""
         return to_micros(value) if value is not None and dialect.name == "sqlite" else value
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ANN401 - the driver's own type
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """Out of the driver."""
         return from_micros(value) if value is not None and dialect.name == "sqlite" else value
 
@@ -56,11 +56,11 @@ class Json(TypeDecorator[Any]):
         """The type underneath."""
         return dialect.type_descriptor(Text() if dialect.name == "sqlite" else JSONB(none_as_null=True))
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - any JSON value
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         """Into the driver."""
         return dump_json(value) if value is not None and dialect.name == "sqlite" else value
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ANN401 - any JSON value
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         """Out of the driver."""
         return json.loads(value) if value is not None and dialect.name == "sqlite" else value
 

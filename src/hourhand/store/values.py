@@ -27,7 +27,7 @@ def clean_text(text: str | None, limit: int, *, keep_end: bool = False) -> str |
     return data[:room].decode("utf-8", "ignore") + TRUNCATED
 
 
-def clean_json(value: Any, limit: int = JSON_BYTES) -> Any:  # noqa: ANN401 - any JSON value
+def clean_json(value: Any, limit: int = JSON_BYTES) -> Any:
     """The value if it can be stored as it is, cleaned of NUL if need be; an explanation in its place if not."""
     if value is None:
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Text, bindparam, delete, func, or_, select, update
+from sqlalchemy import Text, bindparam, func, or_, select, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.words import DependencyMode, Requires, Status, UpstreamFailurePolicy
@@ -282,7 +282,7 @@ async def _evaluate_waits(tx: Tx, instances: Mapping[int, Row]) -> list[_Wait]:
         key = (wait.upstream_task_id, wait.upstream_time)
         if key in outcomes:
             wait.exists, wait.coming = True, False
-            wait.outcome = Status(outcomes[key]) if outcomes[key] is not None else None  # type: ignore[index]
+            wait.outcome = Status(outcomes[key]) if outcomes[key] is not None else None
     return waits
 
 

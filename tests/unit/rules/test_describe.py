@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -140,6 +140,14 @@ def test_notes_cover_the_whole_preview_but_stay_readable() -> None:
     )
     assert len(preview(parse("30 2 1-7 * *", "Europe/Berlin"), NOW, 1000).notes) <= 12
     assert len(preview(parse("30 2 * * *", "Europe/Berlin"), NOW, 5000).notes) == 12
+
+
+@pytest.mark.parametrize("text", ["30 2 * * *", "*/15 2 * * *", "@every 1h", "@at 2027-01-01T00:00", "@manual"])
+@pytest.mark.parametrize("moment", [datetime.min, datetime(1970, 1, 1), datetime(2199, 12, 31, 23), datetime.max])  # noqa: DTZ001, DTZ901 — the zone is given below
+@pytest.mark.parametrize("hours", [-12, 0, 14])
+def test_any_moment_can_be_previewed(text: str, moment: datetime, hours: int) -> None:
+    after = moment.replace(tzinfo=timezone(timedelta(hours=hours)))
+    assert all(instant > after for instant in preview(parse(text, "Europe/Berlin"), after, 3).instants)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(ZONES), st.booleans())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -197,6 +198,25 @@ def test_previous_mirrors_next_for_every(seconds: int, anchor: datetime, moment:
     earlier = previous_instant(schedule, moment, anchor)
     assert previous_instant(schedule, later - timedelta(microseconds=1), anchor) == earlier
     assert earlier is None or next_instant(schedule, earlier, anchor) == later
+
+
+def test_every_follows_elapsed_time_whatever_zone_its_anchor_is_given_in() -> None:
+    anchor = datetime(2027, 3, 27, 12, tzinfo=ZoneInfo("Europe/Berlin"))  # the day before the clock changes
+    schedule = parse("@every 1d", "Europe/Berlin")
+    later = next_instant(schedule, anchor, anchor)
+    assert later == utc("2027-03-28T11:00")
+    assert previous_instant(schedule, anchor + timedelta(days=1), anchor) is None
+    assert previous_instant(schedule, utc("2027-03-28T11:00"), anchor) == later
+
+
+def test_every_at_the_ends_of_time_has_no_instants() -> None:
+    schedule = parse("@every 30s")
+    for edge in (
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=5))),
+    ):
+        assert next_instant(schedule, edge, edge) is None
+        assert previous_instant(schedule, edge, edge) is None
 
 
 def test_every_needs_an_anchor() -> None:

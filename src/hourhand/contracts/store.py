@@ -1,0 +1,255 @@
+"""Contracts: the store, which is where everything that matters lives.
+
+Terminology
+    living      a row in `task_instances`: planned, pending or running
+    ended       its row in `execution_logs`; an instance moves there in the transaction that ends it
+    ledger      `task_instants`: one row per task and instant, for ever unique
+    fence       the number of an attempt; whoever writes under an older one changes nothing
+    lane        what can be served by the same executors; an instance is in one, an executor serves some
+    aftermath   what follows from a committed change: waits to evaluate, endings to settle, permits to give
+
+Every verb is one transaction: when it returns, its effect is durable; when it raises, nothing has been changed.
+Verbs that change something also look after its aftermath, in transactions of their own after that commit; a crash in
+between only delays, since `settle` and `sweep` find from the store alone what is left to do.
+
+Refusals are the tree of `hourhand.model.errors`. `StoreUnavailable` is worth a retry, everything else is not.
+All times are aware and in UTC; "now" is the store's clock, never the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from hourhand.model.answers import Aftermath, Flush, Materialised, Reaped, Retained
+from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.instance import (
+    Assignment,
+    AttemptRecord,
+    Beat,
+    Ending,
+    Finished,
+    Held,
+    Instance,
+    LogLine,
+    Progress,
+    Submission,
+    Submitted,
+)
+from hourhand.model.page import Page
+from hourhand.model.registry import Executor, Group, StoredToken
+from hourhand.model.task import Task, TaskDefinition, TaskVersion
+
+
+class Definitions(Protocol):
+    """Tasks: versioned, soft-deleted, refused as a whole when anything about them is wrong."""
+
+    async def create_task(self, definition: TaskDefinition, *, by: str) -> Task:
+        """Write a task and its first version.
+
+        Refuses a taken name, an unknown group, a dependency that is unknown, deleted or cyclic (naming the cycle), and
+        a date that has passed.
+        """
+
+    async def edit_task(
+        self, task_id: int, changes: Mapping[str, Any], *, expected_version: int | None = None, by: str
+    ) -> Task:
+        """Change some fields and make a new version; a stale `expected_version` is refused.
+
+        Instants up to this moment follow the old definition. What was made ahead for later ones is taken back and
+        made again from the new definition. An edit that changes nothing makes no version.
+        """
+
+    async def delete_task(self, task_id: int, *, force: bool = False, by: str) -> None:
+        """Mark it deleted; what has not started is cancelled. Refused while others depend on it, unless forced."""
+
+    async def get_task(self, task_id: int) -> Task:
+        """The task, unless it is deleted."""
+
+    async def find_task(self, name: str) -> Task:
+        """The task of that name, unless it is deleted."""
+
+    async def list_tasks(
+        self, wanted: TaskFilter | None = None, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[Task]:
+        """By name."""
+
+    async def list_versions(self, task_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[TaskVersion]:
+        """Newest first."""
+
+    async def definition(self, task_id: int, version: int) -> TaskDefinition:
+        """One version; it never changes, so it may be cached for ever."""
+
+
+class Time(Protocol):
+    """Instants become instances; any number of schedulers may do this at once."""
+
+    async def materialise(self, *, limit: int = 500) -> Materialised:
+        """Carry up to `limit` due tasks forward; those that another scheduler holds are passed over.
+
+        Every instant up to now plus the look-ahead becomes an instance or a recorded skip, exactly once (guarantees 1
+        and 2).
+        """
+
+    async def next_wake(self) -> datetime | None:
+        """When the next task is to be looked at; None when there is none."""
+
+    async def backfill(self, task_id: int, begin: datetime, end: datetime, *, by: str) -> int:
+        """Make the instants of a range that were never made; how many. Refused below the ledger's floor."""
+
+
+class Instances(Protocol):
+    """What people and programs do with instances."""
+
+    async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
+        """Accept all or none, in order. A key that lives already answers with the living instance."""
+
+    async def dispatch(self, ids: Sequence[int]) -> None:
+        """Let held instances go on, all or none."""
+
+    async def cancel(self, instance_id: int, *, reason: str) -> Instance:
+        """End what has not started; ask what runs to stop (its next beat tells it). Refused once ended."""
+
+    async def retry(self, instance_id: int, *, args: Mapping[str, Any] | None = None) -> Instance:
+        """Revive what failed or was cancelled, with its id, version and checkpoint; of two retries one wins."""
+
+    async def get_instance(self, instance_id: int) -> Instance:
+        """Living or ended, in one shape; Gone after retention."""
+
+    async def list_instances(
+        self, wanted: InstanceFilter | None = None, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[Instance]:
+        """The living, newest first, then the ended, newest first."""
+
+    async def list_logs(
+        self, wanted: InstanceFilter | None = None, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[Instance]:
+        """One item per ending, superseded ones included, newest first."""
+
+    async def list_attempts(self, instance_id: int) -> list[AttemptRecord]:
+        """The attempts that did not end the instance."""
+
+    async def read_lines(self, instance_id: int, *, after: int = -1, limit: int = 1_000) -> list[LogLine]:
+        """What it wrote, from a sequence number on."""
+
+
+class Executing(Protocol):
+    """What an executor does. Everything an attempt writes is checked against its fence (guarantee 6)."""
+
+    async def register(self, executor: Executor) -> tuple[int, ...]:
+        """Enter the registry, or enter it again; the lanes it may serve now."""
+
+    async def deregister(self, executor_id: str) -> None:
+        """Leave the registry at once."""
+
+    async def beat(
+        self, executor_id: str, held: Sequence[Held] = (), *, extend: Sequence[Held] | None = None
+    ) -> Beat:
+        """Show a sign of life and extend the leases of `extend` (all that is held, unless told otherwise).
+
+        The answer names the lanes to claim from, what was cancelled and what was superseded, and whether to register
+        again.
+        """
+
+    async def claim(
+        self, executor_id: str, lanes: Sequence[int], *, limit: int, take_lost: bool = True
+    ) -> list[Assignment]:
+        """Take up to `limit` instances, by priority and age.
+
+        Each is then running, leased to this executor alone, under a new fence (guarantee 5). At most one of them has
+        lost an executor before, none without `take_lost`.
+        """
+
+    async def hand_back_unheld(self, executor_id: str, held: Sequence[int]) -> None:
+        """After a claim whose answer was lost: give back what runs under this id but is not held."""
+
+    async def report_progress(self, reports: Sequence[Progress]) -> list[Held]:
+        """Store progress and checkpoints; the attempts that were superseded, for which nothing was stored."""
+
+    async def write_lines(self, lines: Sequence[tuple[Held, LogLine]]) -> int:
+        """Store lines; how many. Sent twice is stored once; lines of superseded attempts are dropped."""
+
+    async def finish(self, endings: Sequence[Ending]) -> list[Finished]:
+        """Report outcomes; the rules decide what follows.
+
+        Superseded attempts are answered as fenced and change nothing. One outcome that cannot be stored ends failed on
+        its own and does not hold up the others.
+        """
+
+    async def flush(self, endings: Sequence[Ending]) -> Flush:
+        """The same without looking after the aftermath, for callers that do so in their own time by `follow`."""
+
+
+class Chores(Protocol):
+    """What schedulers do in the background; each is safe to run anywhere, any number of times."""
+
+    async def follow(self, aftermath: Aftermath) -> None:
+        """Look after what a change led to; failing that, leave it to `settle` and `sweep`."""
+
+    async def settle(self) -> int:
+        """Look after endings that nobody has settled; how many there were (guarantee 8)."""
+
+    async def sweep(self) -> int:
+        """Do what everybody else may have left undone; how many waiting instances there were to evaluate.
+
+        Evaluates waits whose upstream changed unseen or that have timed out, frees stray permits and gives free ones.
+        """
+
+    async def give_permits(self, keys: Iterable[str]) -> int:
+        """Give the free slots of these concurrency keys; how many."""
+
+    async def reap(self, *, limit: int = 500) -> Reaped:
+        """Take back attempts whose lease has run out (guarantee 7)."""
+
+    async def forget_executors(self) -> list[str]:
+        """Remove executors that have long been silent; their ids."""
+
+    async def ensure_partitions(self) -> int:
+        """Make the days ahead; how many days, from today, every history table has."""
+
+    async def retain(self, *, days: int) -> Retained:
+        """Remove what ended more than `days` days ago; the living and what they need stay."""
+
+    async def take_lease(self, name: str, holder: str, seconds: float) -> bool:
+        """Take or prolong the lease of a chore that one process at a time should do."""
+
+    async def give_lease(self, name: str, holder: str) -> None:
+        """Give it back before it runs out."""
+
+
+class Directory(Protocol):
+    """Groups, executors and tokens."""
+
+    async def add_group(
+        self, name: str, *, title: str | None = None, address_type: str = "auto", address_list: Sequence[str] = ()
+    ) -> Group:
+        """A new group; its name must be free."""
+
+    async def ensure_group(self, name: str) -> Group:
+        """The group of that name, made if need be."""
+
+    async def list_groups(self) -> list[Group]:
+        """All of them."""
+
+    async def list_executors(self) -> list[Executor]:
+        """All that are registered."""
+
+    async def ensure_admin_token(self, token_hash: str) -> bool:
+        """Make this the first admin token; False if there has been one."""
+
+    async def find_token(self, token_hash: str) -> StoredToken | None:
+        """The valid token with this hash."""
+
+
+class Store(Definitions, Time, Instances, Executing, Chores, Directory, Protocol):
+    """The whole contract."""
+
+    async def now(self) -> datetime:
+        """The store's clock."""
+
+    async def ping(self) -> None:
+        """Raise StoreUnavailable if the store does not answer."""
+
+    async def close(self) -> None:
+        """Give everything back."""
