@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contracts.world import World
+from hourhand.store import open_store
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from hourhand.store import Store
 
 
@@ -16,3 +19,11 @@ if TYPE_CHECKING:
 def world(store: Store) -> World:
     """Return shorthand for the fresh store."""
     return World(store)
+
+
+@pytest.fixture
+async def cluster_world(postgresql_url: str) -> AsyncIterator[World]:
+    """Return shorthand for a fresh store on PostgreSQL, for what only that can show."""
+    opened = await open_store(postgresql_url)
+    yield World(opened)
+    await opened.close()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, select
 
 from hourhand.model.filters import InstanceFilter
+from hourhand.model.instance import Ending, Outcome
+from hourhand.model.words import OutcomeKind
 from hourhand.store.schema import task_instants
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from datetime import datetime
 
     from contracts.world import World
     from hourhand.model.instance import Instance
@@ -81,6 +83,20 @@ async def skips(world: World, task: Task) -> list[Instance]:
     """The records of skips, in the order of their instants."""
     page = await world.store.list_logs(InstanceFilter(task_id=task.id), limit=200)
     return sorted((one for one in page.items if one.skip_reason is not None), key=lambda one: one.scheduled_time)
+
+
+async def report(world: World, instance: Instance, kind: OutcomeKind = OutcomeKind.SUCCESS) -> None:
+    """End the running attempt of an instance."""
+    outcome = Outcome(kind=kind)
+    (finished,) = await world.store.finish([Ending(instance_id=instance.id, fence=instance.fence, outcome=outcome)])
+    assert not finished.fenced
+
+
+async def silence(world: World, *executors: str) -> None:
+    """Their last heartbeats were a long time ago."""
+    long_ago = moment(world, datetime(2020, 1, 1, tzinfo=UTC))
+    for executor in executors:
+        await world.execute("UPDATE executors SET last_heartbeat = :at WHERE id = :id", at=long_ago, id=executor)
 
 
 @asynccontextmanager

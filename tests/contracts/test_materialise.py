@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from contracts.elapse import elapse, instances, ledger, moment, only, skips, transaction
-from contracts.world import World
+from contracts.elapse import elapse, instances, ledger, moment, only, report, silence, skips, transaction
 from hourhand.model.errors import Conflict
 from hourhand.model.words import MisfirePolicy, OutcomeKind, OverlapPolicy, SkipReason, Status, TriggeredBy
-from hourhand.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
+    from contracts.world import World
     from hourhand.model.task import Task
 
 EVERY = "@every 60s"
 LOOK_AHEAD = timedelta(seconds=10)
-
-
-@pytest.fixture
-async def cluster_world(postgresql_url: str) -> AsyncIterator[World]:
-    """What only PostgreSQL can show."""
-    store = await open_store(postgresql_url)
-    yield World(store)
-    await store.close()
 
 
 async def again(world: World, task: Task) -> Task:
@@ -226,8 +215,7 @@ async def test_serial_waits_for_the_newest_earlier_one(world: World) -> None:
     await elapse(world, 65)
     await world.store.materialise()
     assert [one.status for one in await instances(world, task)] == [Status.RUNNING, Status.PLANNED, Status.PLANNED]
-    running = await instances(world, task)
-    await world.end([_assigned(running[0].id, running[0].fence)], OutcomeKind.FAILED)
+    await report(world, (await instances(world, task))[0], OutcomeKind.FAILED)
     assert [one.status for one in await instances(world, task)] == [Status.FAILED, Status.PENDING, Status.PLANNED]
     await world.run_all()
     assert [one.status for one in await instances(world, task)] == [Status.FAILED, Status.SUCCESS, Status.SUCCESS]
@@ -239,7 +227,7 @@ async def test_replace_asks_the_running_one_to_stop_and_waits_for_its_end(world:
     await world.store.materialise()
     first, second = await instances(world, task)
     assert (first.status, first.cancel_requested, second.status) == (Status.RUNNING, True, Status.PLANNED)
-    await world.end([_assigned(first.id, first.fence)], OutcomeKind.CANCELLED)
+    await report(world, first, OutcomeKind.CANCELLED)
     assert [one.status for one in await instances(world, task)] == [Status.CANCELLED, Status.PENDING]
 
 
@@ -270,7 +258,7 @@ async def test_what_the_scheduler_did_not_make_neither_counts_nor_obeys(
         await world.execute("UPDATE tasks SET anchored_at = :at", at=moment(world, before + timedelta(seconds=1)))
         task = await again(world, task)
         assert await world.store.backfill(task.id, before, minutes(task, 1)[0], by="test") == 1
-    await world.end([_assigned(first.id, first.fence)], OutcomeKind.FAILED)
+    await report(world, first, OutcomeKind.FAILED)
     if other == "retried":
         await world.store.retry(first.id)
     living = [one for one in await instances(world, task) if not one.status.ended]
@@ -290,7 +278,7 @@ async def test_a_broadcast_makes_one_instance_per_executor_alive_at_the_instant(
     await elapse(world, 55)
     assert (await world.store.materialise()).instants == 0
     await elapse(world, 6)
-    await _silence(world, "dead")
+    await silence(world, "dead")
     assert (await world.store.materialise()).instants == 1
     found = await instances(world, task)
     assert sorted((one.target_executor_id, one.shard_index, one.shard_total) for one in found) == [
@@ -388,12 +376,3 @@ async def test_a_task_that_another_transaction_holds_is_left_to_it(cluster_world
         assert [len(await instances(world, task)) for task in (held, free)] == [0, 1]
     assert (await world.store.materialise()).tasks == 1
 
-
-def _assigned(instance_id: int, fence: int) -> object:
-    raise NotImplementedError
-
-
-async def _silence(world: World, executor: str) -> None:
-    """Its last heartbeat was a long time ago."""
-    long_ago = moment(world, datetime(2020, 1, 1, tzinfo=UTC))
-    await world.execute("UPDATE executors SET last_heartbeat = :at WHERE id = :id", at=long_ago, id=executor)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import shlex
+import shutil
+import sys
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import HTMLResponse
@@ -38,7 +41,13 @@ HEADERS = {
     ),
     "Cache-Control": "no-cache",
 }
-TRY_PREVIEW = 'hourhand schedule preview "0 9 * * MON-FRI" --timezone Europe/Berlin'
+TRY_PREVIEW = ' schedule preview "0 9 * * MON-FRI" --timezone Europe/Berlin'
+
+
+def program() -> str:
+    """What to type for this program: its bare name if the shell would find it, else where it is."""
+    beside = Path(sys.executable).with_name("hourhand")
+    return "hourhand" if shutil.which("hourhand") or not beside.exists() else shlex.quote(str(beside))
 
 
 def welcome(settings: Settings, address: str) -> HTMLResponse:
@@ -67,7 +76,7 @@ def welcome(settings: Settings, address: str) -> HTMLResponse:
 <h2>Is it up?</h2>
 <pre><code>curl {escape(address)}/healthz</code></pre>
 <h2>What does a schedule mean?</h2>
-<pre><code>{escape(TRY_PREVIEW)}</code></pre>
+<pre><code>{escape(program() + TRY_PREVIEW)}</code></pre>
 <h2>The same over REST</h2>
 <pre><code>{escape(over_rest)}</code></pre>
 <h2>The token</h2>

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from enum import StrEnum
 from typing import Any
 
-from hourhand.model.errors import FieldError, InvalidInput
+from hourhand.model.errors import FieldError, InvalidInput, shown
 from hourhand.model.task import TaskDefinition
 from hourhand.model.words import (
     DependencyMode,
@@ -21,12 +24,13 @@ from hourhand.model.words import (
     UpstreamFailurePolicy,
 )
 from hourhand.rules.payload import check_payload
-from hourhand.rules.schedule import Upstream, is_clocked, parse
+from hourhand.rules.schedule import Manual, Schedule, Upstream, parse
 from hourhand.rules.substitution import places
 
 TEN_YEARS = 10 * 366 * 86_400
 MAX_JSON_BYTES = 256 * 1024
 MAX_JSON_DEPTH = 32
+LARGEST_ID = 2**63 - 1
 
 WORDS: Mapping[str, type[StrEnum]] = {
     "type": TaskType,
@@ -51,10 +55,8 @@ OPTIONAL = frozenset({"description", "timeout_seconds", "max_retries", "concurre
 OPTIONAL |= {"managed_by", "declared_hash"}
 TEXTS: Mapping[str, int] = {
     "name": 200,
-    "schedule": 500,
     "description": 10_000,
     "group": 200,
-    "timezone": 100,
     "concurrency_key": 200,
     "owner": 200,
     "managed_by": 200,
@@ -63,6 +65,8 @@ TEXTS: Mapping[str, int] = {
 FLAGS = ("enabled", "broadcast")
 OBJECTS = ("payload", "executor_labels", "args_schema")
 FIELDS = tuple(field.name for field in fields(TaskDefinition))
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""In JSON: the escape of NUL, and not an escaped backslash with `u0000` behind it."""
 _REQUIRED = tuple(
     field.name for field in fields(TaskDefinition) if field.default is MISSING and field.default_factory is MISSING
 )
@@ -70,7 +74,7 @@ _REQUIRED = tuple(
 
 def definition_from(given: Mapping[str, Any]) -> TaskDefinition:
     """A definition from plain values, with defaults for what is left out; all refusals at once."""
-    errors = [FieldError(name, None, "is required") for name in _REQUIRED if name not in given]
+    errors = [FieldError(name, None, f"is required: give {_shape(name)[1]}") for name in _REQUIRED if name not in given]
     values, more = _read(given)
     if errors or more:
         raise InvalidInput([*errors, *more])
@@ -104,37 +108,49 @@ def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - plain values come in
         raise InvalidInput.one(name, value, f"is not a field of a task{_closest(name, FIELDS)}")
     if value is None and name in OPTIONAL:
         return None
-    if name in WORDS:
-        words = [word.value for word in WORDS[name]]
-        if value not in words:
-            raise InvalidInput.one(name, value, f"{value!r} is not one of: {', '.join(words)}")
-        return WORDS[name](value)
     expected, right = _shape(name)
     if not expected(value):
-        raise InvalidInput.one(name, value, f"{value!r} is not {right}")
+        raise InvalidInput.one(name, value, f"{shown(value)} is not {right}")
+    if name in WORDS:
+        return WORDS[name](value)
     return tuple(value) if name in ("dependency_ids", "tags") else value
 
 
 def _shape(name: str) -> tuple[Callable[[Any], bool], str]:
-    if name in RANGES:
-        return _is_integer, "a whole number"
-    if name in FLAGS:
-        return lambda value: isinstance(value, bool), "true or false"
-    if name in OBJECTS:
-        return lambda value: isinstance(value, Mapping), "an object"
-    if name == "dependency_ids":
-        return lambda value: _is_list(value) and all(map(_is_integer, value)), "a list of task ids"
-    if name == "tags":
-        return lambda value: _is_list(value) and all(isinstance(one, str) for one in value), "a list of texts"
-    return lambda value: isinstance(value, str), "a text"
+    """What a field's value must be, and how to say it."""
+    if name in WORDS:
+        words = [word.value for word in WORDS[name]]
+        return lambda value: value in words, f"one of: {', '.join(words)}"
+    return _SHAPES.get(name, (_is_text, "a text"))
 
 
-def _is_integer(value: Any) -> bool:  # noqa: ANN401 - that is the question
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_list(value: Any) -> bool:  # noqa: ANN401 - that is the question
-    return isinstance(value, list | tuple)
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _list_of(item: Callable[[object], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list | tuple) and all(map(item, value))
+
+
+_SHAPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(RANGES, (_is_integer, "a whole number")),
+    **dict.fromkeys(FLAGS, (_is_flag, "true or false")),
+    **dict.fromkeys(OBJECTS, (_is_object, "an object")),
+    "dependency_ids": (_list_of(_is_integer), "a list of task ids"),
+    "tags": (_list_of(_is_text), "a list of texts"),
+}
 
 
 def _closest(name: str, known: Iterable[str]) -> str:
@@ -144,12 +160,8 @@ def _closest(name: str, known: Iterable[str]) -> str:
 
 def check(definition: TaskDefinition) -> None:
     """Refuse a definition that could not work, with everything that is wrong with it."""
-    errors = [*_texts(definition), *_numbers(definition), *_lists(definition)]
-    for rule in (_schedule, _payload, _concurrency):
-        try:
-            rule(definition)
-        except InvalidInput as refused:
-            errors += refused.errors
+    rules = (_texts, _numbers, _lists, _schedule, _payload, _concurrency)
+    errors = [error for rule in rules for error in rule(definition)]
     if errors:
         raise InvalidInput(errors)
 
@@ -159,14 +171,14 @@ def _texts(definition: TaskDefinition) -> Iterator[FieldError]:
         value = getattr(definition, name)
         if value is None:
             continue
+        allowed = "\r\n\t" if name == "description" else ""
+        bad = [one for one in value if unicodedata.category(one) in ("Cc", "Cs") and one not in allowed]
         if len(value) > longest:
             yield FieldError(name, value, f"has {len(value)} characters; at most {longest} are allowed")
+        elif bad:
+            yield FieldError(name, value, f"{shown(value)} contains the control character {bad[0]!a}: remove it")
         elif name in ("name", "group") and not value.strip():
             yield FieldError(name, value, f"{value!r} is empty: give a {name}")
-        elif any(ord(character) < 32 or character == "\x7f" for character in value if character not in "\n\t") or (  # noqa: PLR2004 - the first printable
-            name != "description" and ("\n" in value or "\t" in value)
-        ):
-            yield FieldError(name, value, f"{value!r} contains control characters: remove them")
         elif name in ("name", "group") and value != value.strip():
             yield FieldError(name, value, f"{value!r} begins or ends with a space: remove it")
 
@@ -175,45 +187,66 @@ def _numbers(definition: TaskDefinition) -> Iterator[FieldError]:
     for name, (least, most) in RANGES.items():
         value = getattr(definition, name)
         if value is not None and not least <= value <= most:
-            yield FieldError(name, value, f"{value} is out of range: give {least} to {most}")
+            yield FieldError(name, value, f"{shown(value)} is out of range: give {least} to {most}")
 
 
 def _lists(definition: TaskDefinition) -> Iterator[FieldError]:
-    repeated = sorted({one for one in definition.dependency_ids if definition.dependency_ids.count(one) > 1})
+    repeated = sorted(one for one, times in Counter(definition.dependency_ids).items() if times > 1)
     if repeated:
-        yield FieldError("dependency_ids", repeated, f"{repeated} are named more than once: name each once")
+        yield FieldError("dependency_ids", repeated, f"{shown(repeated)} are named more than once: name each once")
+    strange = sorted(one for one in definition.dependency_ids if not 0 < one <= LARGEST_ID)
+    if strange:
+        yield FieldError("dependency_ids", strange, f"{shown(strange[0])} is not the id of a task")
     for name, value in definition.executor_labels.items():
         if not isinstance(name, str) or not isinstance(value, str):
-            yield FieldError(f"executor_labels.{name}", value, f"{value!r} is not a text: labels map texts to texts")
+            yield FieldError(
+                f"executor_labels.{name}", value, f"{shown(value)} is not a text: labels map texts to texts"
+            )
     for name in OBJECTS:
         yield from json_errors(getattr(definition, name), name)
     yield from json_errors(list(definition.tags), "tags")
 
 
-def _schedule(definition: TaskDefinition) -> None:
-    schedule = parse(definition.schedule, definition.timezone)
+def _schedule(definition: TaskDefinition) -> Iterator[FieldError]:
+    schedule, errors = _parsed(definition)
+    yield from errors
     if isinstance(schedule, Upstream) and not definition.dependency_ids:
-        raise InvalidInput.one(
+        yield FieldError(
             "schedule", definition.schedule, "@upstream follows its dependencies: name at least one in dependency_ids"
         )
 
 
-def _payload(definition: TaskDefinition) -> None:
-    check_payload(definition.type, definition.payload)
+def _parsed(definition: TaskDefinition) -> tuple[Schedule | None, tuple[FieldError, ...]]:
+    try:
+        return parse(definition.schedule, definition.timezone), ()
+    except InvalidInput as refused:
+        return None, refused.errors
 
 
-def _concurrency(definition: TaskDefinition) -> None:
-    if definition.concurrency_key is None:
+def _payload(definition: TaskDefinition) -> Iterator[FieldError]:
+    try:
+        check_payload(definition.type, definition.payload)
+    except InvalidInput as refused:
+        yield from refused.errors
+
+
+def _concurrency(definition: TaskDefinition) -> Iterator[FieldError]:
+    """Only who submits by hand can give arguments: what the scheduler makes has those of the payload."""
+    key = definition.concurrency_key
+    if key is None:
         return
-    names = places(definition.concurrency_key, "concurrency_key")
+    try:
+        names = places(key, "concurrency_key")
+    except InvalidInput as refused:
+        yield from refused.errors
+        return
     args = definition.payload.get("args")
-    given = args if isinstance(args, Mapping) else {}
-    missing = [name for name in names if name not in given]
-    if missing and is_clocked(parse(definition.schedule, definition.timezone)):
-        raise InvalidInput.one(
-            "concurrency_key",
-            definition.concurrency_key,
-            f"scheduled instances have no argument {missing[0]!r}: give it in payload.args, or leave it out of the key",
+    missing = [name for name in names if not isinstance(args, Mapping) or name not in args]
+    schedule, _ = _parsed(definition)
+    if missing and schedule is not None and not isinstance(schedule, Manual):
+        place = "give it in payload.args, or leave" if definition.type is TaskType.PYTHON else "leave"
+        yield FieldError(
+            "concurrency_key", key, f"scheduled instances have no argument {missing[0]!r}: {place} it out of the key"
         )
 
 
@@ -222,7 +255,7 @@ def check_args(args: Any) -> None:  # noqa: ANN401 - it is checked here
     if args is None:
         return
     if not isinstance(args, Mapping):
-        raise InvalidInput.one("args", args, f"{args!r} is not an object: give named arguments")
+        raise InvalidInput.one("args", args, f"{shown(args)} is not an object: give named arguments")
     errors = list(json_errors(args, "args"))
     if errors:
         raise InvalidInput(errors)
@@ -237,9 +270,9 @@ def json_errors(value: Any, field: str) -> Iterator[FieldError]:  # noqa: ANN401
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
     except (TypeError, ValueError) as error:
-        yield FieldError(field, repr(value)[:200], f"is not JSON: {error}")
+        yield FieldError(field, shown(value), f"is not JSON: {error}")
         return
-    if "\\u0000" in text:
+    if _NUL.search(text):
         yield FieldError(field, None, "contains the NUL character, which no database text can hold: remove it")
     if size > MAX_JSON_BYTES:
         yield FieldError(field, None, f"has {size} bytes; at most {MAX_JSON_BYTES} are allowed")
@@ -248,14 +281,10 @@ def json_errors(value: Any, field: str) -> Iterator[FieldError]:  # noqa: ANN401
 def _depth(value: Any) -> int:  # noqa: ANN401 - any JSON value
     """How deeply it is nested; counted without recursion, since depth is what may be hostile here."""
     depth, level = 0, [value]
-    while level and depth <= MAX_JSON_DEPTH:
-        inner: list[Any] = []
-        for one in level:
-            if isinstance(one, Mapping):
-                inner += one.values()
-            elif isinstance(one, list | tuple):
-                inner += one
-        if not any(isinstance(one, Mapping | list | tuple) for one in level):
-            return depth
-        depth, level = depth + 1, inner
+    while depth <= MAX_JSON_DEPTH:
+        nests = [one for one in level if isinstance(one, Mapping | list | tuple)]
+        if not nests:
+            break
+        level = [inner for one in nests for inner in (one.values() if isinstance(one, Mapping) else one)]
+        depth += 1
     return depth

@@ -43,5 +43,5 @@ def serves(executor: Executor, executor_group_id: int, lane: Lane) -> bool:
 
 
 def able(executors: Iterable[tuple[Executor, int]], lane: Lane) -> tuple[str, ...]:
-    """The executors (each with its group's id) that may serve the lane, in a stable order: the targets of a broadcast."""
+    """The executors (each with its group's id) that may serve the lane, in a stable order: a broadcast's targets."""
     return tuple(sorted(executor.id for executor, group_id in executors if serves(executor, group_id, lane)))

@@ -57,7 +57,7 @@ def due(
     skipped: list[SkipRun] = []
     if next_fire_at < edge:
         last = _latest_before(schedule, anchor, edge, next_fire_at)
-        fire, skipped = _missed(schedule, anchor, next_fire_at, last, policy, catch_up_limit)
+        fire, skipped = _missed(schedule, anchor, next_fire_at, last, policy=policy, catch_up_limit=catch_up_limit)
         instant = next_instant(schedule, last, anchor)
     most = len(fire) + burst
     while instant is not None and instant <= horizon and len(fire) < most:
@@ -71,6 +71,7 @@ def _missed(
     anchor: datetime,
     first: datetime,
     last: datetime,
+    *,
     policy: MisfirePolicy,
     catch_up_limit: int,
 ) -> tuple[list[datetime], list[SkipRun]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from hourhand.model.errors import FieldError, InvalidInput
+from hourhand.model.errors import FieldError, InvalidInput, shown
 from hourhand.model.words import TaskType
 
 Check = Callable[[Any], str | None]
@@ -30,10 +30,10 @@ def _command(value: object) -> str | None:
 
 
 def _texts(value: object) -> str | None:
-    right = isinstance(value, Mapping) and all(
-        isinstance(name, str) and isinstance(one, str) for name, one in value.items()
-    )
-    return None if right else "an object of texts"
+    if not isinstance(value, Mapping):
+        return "an object of texts"
+    wrong = [name for name, one in value.items() if not isinstance(name, str) or not isinstance(one, str)]
+    return f"an object of texts, which {shown(wrong[0])} is not" if wrong else None
 
 
 def _codes(least: int, most: int) -> Check:
@@ -50,13 +50,15 @@ def _codes(least: int, most: int) -> Check:
 
 def _url(value: object) -> str | None:
     right = "an http:// or https:// address"
-    if not isinstance(value, str):
+    # urlsplit drops line breaks and tabs, so that what was checked would not be what is called.
+    if not isinstance(value, str) or not value.isprintable() or " " in value:
         return right
     try:
         parts = urlsplit(value)
+        port = parts.port
     except ValueError:
         return right
-    return None if parts.scheme in ("http", "https") and parts.hostname else right
+    return None if parts.scheme in ("http", "https") and parts.hostname and port != 0 else right
 
 
 def _method(value: object) -> str | None:
@@ -110,27 +112,33 @@ SHAPES: Mapping[TaskType, tuple[tuple[str, ...], Mapping[str, Check]]] = {
     ),
 }
 """Per type: the keys that are needed, and every key that is known."""
+_MAY_HOLD_SECRETS = frozenset({"command", "env", "stdin", "url", "headers", "body"})
+"""A refusal of these says what would be right, but not what was given."""
 
 
 def check_payload(kind: TaskType, payload: Mapping[str, Any]) -> None:
     """Refuse a payload with everything that is wrong with it."""
     needed, known = SHAPES[kind]
     errors = [
-        FieldError(f"payload.{name}", None, f"is required for a {kind.value} task: give {known[name](None)}")
+        FieldError(f"payload.{name}", None, f"is required for {kind.value} tasks: give {known[name](None)}")
         for name in needed
-        if name not in payload
+        if payload.get(name) is None
     ]
     for name, value in payload.items():
         check = known.get(name)
         if check is None:
             close = difflib.get_close_matches(name, list(known), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"known keys are: {', '.join(known)}"
-            errors.append(FieldError(f"payload.{name}", value, f"a {kind.value} task has no such key; {hint}"))
+            errors.append(FieldError(f"payload.{name}", None, f"is not a key of {kind.value} tasks; {hint}"))
         elif value is not None and (right := check(value)) is not None:
-            errors.append(FieldError(f"payload.{name}", value, f"{value!r} is not {right}"))
-        elif value is None and name in needed:
-            errors.append(FieldError(f"payload.{name}", None, f"is null: give {check(None)}"))
+            errors.append(_refusal(name, value, right))
     if kind is TaskType.HTTP and payload.get("body") is not None and payload.get("json") is not None:
-        errors.append(FieldError("payload.body", payload["body"], "give either body or json, not both"))
+        errors.append(FieldError("payload.body", None, "give either body or json, not both"))
     if errors:
         raise InvalidInput(errors)
+
+
+def _refusal(name: str, value: object, right: str) -> FieldError:
+    if name in _MAY_HOLD_SECRETS:
+        return FieldError(f"payload.{name}", None, f"must be {right}")
+    return FieldError(f"payload.{name}", value, f"{shown(value)} is not {right}")
