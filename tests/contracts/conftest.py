@@ -6,13 +6,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from contracts.recycling import Recycled
 from contracts.world import World
 from hourhand.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from hourhand.store import Store
+    from postgres import Cluster
+
+
+@pytest.fixture(scope="session")
+def recycled(cluster: Cluster, postgresql_template: str) -> Recycled:
+    """Return the databases that the tests of this suite hand on to each other."""
+    return Recycled(cluster, postgresql_template)
+
+
+@pytest.fixture
+def postgresql_url(recycled: Recycled) -> Iterator[str]:
+    """Return the URL of a migrated, empty PostgreSQL store; to the test it is as good as a fresh one."""
+    url = recycled.take()
+    yield url
+    recycled.give_back(url)
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hourhand.store import schema_access
+from hourhand.store import schema_access  # noqa: F401 - adds its tables to the metadata
+from hourhand.store.schema import metadata
 from hourhand.store.types import to_micros
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from contracts.world import World
 
-TABLES = tuple(schema_access.metadata.tables)
+TABLES = tuple(metadata.tables)
 
 
 async def counts(world: World) -> dict[str, int]:
@@ -26,7 +27,7 @@ def difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str,
     return {table: after[table] - before[table] for table in before if after[table] != before[table]}
 
 
-def stamp(world: World, time: datetime) -> Any:  # noqa: ANN401 - the store's own form of a time
+def stamp(world: World, time: datetime) -> Any:
     """A time as plain SQL takes it."""
     return to_micros(time) if world.store.database.dialect == "sqlite" else time
 

@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import Instance
 from hourhand.model.page import Page
 from hourhand.model.task import Task, TaskVersion
-from hourhand.model.words import ENDED, Status
+from hourhand.model.words import ENDED, Status, TriggeredBy
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import SELECT_TASKS, with_dependencies
 from hourhand.store.ids import allocated_since
@@ -95,7 +96,7 @@ def _equals(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
 
 
 @lru_cache(maxsize=512)
-def _living(names: tuple[str, ...], status: Status | None) -> Statement:
+def _living(names: tuple[str, ...], status: Status | None, triggered_by: TriggeredBy | None) -> Statement:
     """Newest first by id; the filters that are set, and the status inlined for its partial index."""
     living = task_instances.c
     known: Mapping[str, Condition] = {
@@ -104,23 +105,32 @@ def _living(names: tuple[str, ...], status: Status | None) -> Statement:
         "type": lambda: _equals(tasks.c.type, "type"),
         "executor_id": lambda: and_(_equals(living.executor_id, "executor_id"), _is(living.status, Status.RUNNING)),
         "data_source_id": lambda: _equals(living.data_source_id, "data_source_id"),
-        "triggered_by": lambda: _equals(living.triggered_by, "triggered_by"),
         "begin": lambda: living.scheduled_time >= bindparam("begin", type_=Instant()),
         "end": lambda: living.scheduled_time < bindparam("end", type_=Instant()),
     }
     query = SELECT_LIVING.where(living.id < bindparam("before", type_=Id), *[known[name]() for name in names])
     if status is not None:
         query = query.where(_is(living.status, status))
+    if triggered_by is not None:
+        query = query.where(_is(living.triggered_by, triggered_by))
     return _page_of(query.order_by(living.id.desc()))
 
 
-def _is(column: ColumnElement[Any], status: Status) -> ColumnElement[bool]:
-    return column == literal_column(f"'{status.value}'")
+def _is(column: ColumnElement[Any], word: StrEnum) -> ColumnElement[bool]:
+    """Inlined: as a parameter it would hide the partial indexes from a generic plan."""
+    return column == literal_column(f"'{word.value}'")
+
+
+def _unless(column: ColumnElement[Any], word: StrEnum, usual: StrEnum) -> list[ColumnElement[bool]]:
+    """The condition of the partial index that leaves the usual word out; SQLite must be told what follows anyway."""
+    return [] if word is usual else [column != literal_column(f"'{usual.value}'")]
 
 
 @lru_cache(maxsize=512)
-def _ended(names: tuple[str, ...], status: Status | None, *, superseded: bool) -> Statement:
-    """Newest first by end; each filter has its index."""
+def _ended(
+    names: tuple[str, ...], status: Status | None, triggered_by: TriggeredBy | None, *, superseded: bool
+) -> Statement:
+    """Newest first by end; each filter has its index, those of words partial ones that only constants can use."""
     ended = execution_logs.c
     known: Mapping[str, Condition] = {
         "task_id": lambda: _equals(ended.task_id, "task_id"),
@@ -128,7 +138,6 @@ def _ended(names: tuple[str, ...], status: Status | None, *, superseded: bool) -
         "type": lambda: ended.task_id.in_(select(tasks.c.id).where(_equals(tasks.c.type, "type"))),
         "executor_id": lambda: _equals(ended.executor_id, "executor_id"),
         "data_source_id": lambda: _equals(ended.data_source_id, "data_source_id"),
-        "triggered_by": lambda: and_(_equals(ended.triggered_by, "triggered_by")),
         "begin": lambda: ended.end_time >= bindparam("begin", type_=Instant()),
         "end": lambda: ended.end_time < bindparam("end", type_=Instant()),
     }
@@ -137,9 +146,11 @@ def _ended(names: tuple[str, ...], status: Status | None, *, superseded: bool) -
     )
     query = SELECT_ENDED.where(before, *[known[name]() for name in names])
     if status is not None:
-        query = query.where(_is(ended.status, status))
-        if status is not Status.SUCCESS:
-            query = query.where(ended.status != "success")
+        query = query.where(_is(ended.status, status), *_unless(ended.status, status, Status.SUCCESS))
+    if triggered_by is not None:
+        query = query.where(
+            _is(ended.triggered_by, triggered_by), *_unless(ended.triggered_by, triggered_by, TriggeredBy.API)
+        )
     if not superseded:
         query = query.where(ended.superseded_at.is_(None))
     return _page_of(query.order_by(ended.end_time.desc(), ended.id.desc()))
@@ -167,7 +178,9 @@ async def list_instances(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: 
     items: list[Row] = []
     if (place is None or place[0] == "living") and wanted.status not in ENDED:
         before = 2**62 if place is None else place[1]
-        items += await tx.fetch(_living(names, wanted.status), **params, before=before, limit=_bounded(limit) + 1)
+        items += await tx.fetch(
+            _living(names, wanted.status, wanted.triggered_by), **params, before=before, limit=_bounded(limit) + 1
+        )
         if len(items) > limit:
             return _page(items, limit, instance_of, lambda row: ("living", row["id"]))
     if wanted.status is None or wanted.status in ENDED:
@@ -193,12 +206,18 @@ async def _ended_rows(
     names, params = _given(wanted)
     time, log_id = (from_micros(after[0]), after[1]) if after else (from_micros(2**52), 2**62)
     return await tx.fetch(
-        _ended(names, wanted.status, superseded=superseded), **params, before_time=time, before_id=log_id, limit=limit
+        _ended(names, wanted.status, wanted.triggered_by, superseded=superseded),
+        **params,
+        before_time=time,
+        before_id=log_id,
+        limit=limit,
     )
 
 
 def _given(wanted: InstanceFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
-    params = {name: getattr(wanted, name) for name in wanted.__dataclass_fields__ if name != "status"}
+    params = {
+        name: getattr(wanted, name) for name in wanted.__dataclass_fields__ if name not in ("status", "triggered_by")
+    }
     params = {name: value for name, value in params.items() if value is not None}
     return tuple(params), params
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -163,7 +164,12 @@ class SqlStore:
     async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         if not submissions:
             return []
-        accepted = await self._write(lambda tx: submit.submit(tx, submissions, lease_seconds=self.lease_seconds))
+        while True:
+            with suppress(submit.KeyFreed):
+                accepted = await self._write(
+                    lambda tx: submit.submit(tx, submissions, lease_seconds=self.lease_seconds)
+                )
+                break
         await self.follow(accepted.aftermath)
         return accepted.submitted
 

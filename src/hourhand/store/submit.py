@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,9 +17,11 @@ from hourhand.rules.broadcast import WHOLE, Shard, shards
 from hourhand.rules.definition import check_args
 from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.schedule import Manual, parse
+from hourhand.store.claim import PRIORITIES
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
 from hourhand.store.instants import NewInstance, enter_instants, insert_instances
+from hourhand.store.listing import get_instance
 from hourhand.store.moving import DELETE_INSTANTS, SEAM
 from hourhand.store.registry import alive_executors
 from hourhand.store.schema import task_dependencies, task_instances
@@ -56,6 +58,13 @@ _LOCK_HELD = Statement(
 )
 
 
+_TEXTS = ("key", "requested_by", "operation_kind", "backup_reference", "notes")
+
+
+class KeyFreed(Exception):
+    """The instance that had the key ended between the insert and the answer: begin again, the key is free."""
+
+
 @dataclass(slots=True)
 class Accepted:
     """What became of the submissions, in their order."""
@@ -73,7 +82,7 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
     taken = await _living_keys(tx, submissions)
     wanted = _first_of_each_key([one for one in submissions if (one.task_id, one.key) not in taken])
     targets = await _targets(tx, [known[one.task_id] for one in wanted], lease_seconds)
-    times = await _ledger_times(tx, [known[one.task_id] for one in wanted], now)
+    times = await _ledger_times(tx, [known[one.task_id] for one in wanted], targets, now)
     accepted = Accepted()
     new: list[NewInstance] = []
     first: dict[int, int] = {}
@@ -109,10 +118,13 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
     await add_waits(tx, waits)
     if lost:
         await _take_back(tx, [new[ids.index(one)] for one in lost if new[ids.index(one)].in_ledger])
-    taken = await _living_keys(tx, submissions)
+    # One that has ended since the first look lived when it was asked for, which is answer enough.
+    taken |= await _living_keys(tx, submissions)
     for one in submissions:
         place = first.get(id(one))
         if place is None or ids[place] in lost:
+            if (one.task_id, one.key) not in taken:
+                raise KeyFreed
             instance_id, status = taken[one.task_id, one.key]
             accepted.submitted.append(Submitted(instance_id=instance_id, status=status, existing=True))
         else:
@@ -130,12 +142,25 @@ def _check(one: Submission, task: Task | None) -> None:
     check_args(one.args)
     if one.held and one.wait:
         raise InvalidInput.one("wait", one.wait, "an instance that is held until dispatched cannot wait as well")
-    if one.priority is not None and not 0 <= one.priority <= 9:  # noqa: PLR2004 - 0 is the highest, 9 the lowest
-        raise InvalidInput.one("priority", one.priority, f"{one.priority} is no priority: give 0 (highest) to 9")
+    if one.priority is not None and (type(one.priority) is not int or one.priority not in PRIORITIES):
+        raise InvalidInput.one("priority", one.priority, f"{one.priority!r} is no priority: give 0 (highest) to 9")
+    if one.run_at is not None and one.run_at.tzinfo is None:
+        raise InvalidInput.one("run_at", one.run_at, f"{one.run_at} has no time zone: give one, such as UTC")
+    for name in _TEXTS:
+        _check_text(name, getattr(one, name))
     if one.key is not None and not 0 < len(one.key) <= 200:  # noqa: PLR2004 - long enough for any natural key
         raise InvalidInput.one("key", one.key, "a key has 1 to 200 characters")
     if one.key is not None and task.broadcast:
         raise InvalidInput.one("key", one.key, "a broadcast task makes one instance per executor and takes no key")
+
+
+def _check_text(name: str, value: str | None) -> None:
+    if value is not None and "\x00" in value:
+        raise InvalidInput.one(name, value, "contains the NUL character, which no database text can hold: remove it")
+    try:
+        (value or "").encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput.one(name, value, f"is not Unicode text: {error}; remove that character") from None
 
 
 def _obstacle(one: Submission, task: Task) -> BlockedBy | None:
@@ -194,7 +219,9 @@ async def _targets(tx: Tx, wanted: Sequence[Task], lease_seconds: float) -> dict
     return targets
 
 
-async def _ledger_times(tx: Tx, wanted: Sequence[Task], now: datetime) -> dict[int, datetime]:
+async def _ledger_times(
+    tx: Tx, wanted: Sequence[Task], targets: Mapping[int, tuple[Shard, ...]], now: datetime
+) -> dict[int, datetime]:
     """An instance of a `@manual` task that others depend on has a ledger row, at its microsecond of creation."""
     manual = {task.id: task for task in wanted if isinstance(parse(task.schedule, task.timezone), Manual)}
     if not manual:
@@ -204,7 +231,7 @@ async def _ledger_times(tx: Tx, wanted: Sequence[Task], now: datetime) -> dict[i
     moment = now
     for index, task in enumerate(wanted):
         while task.id in followed and index not in times:
-            if await enter_instants(tx, [(task.id, moment, 1)]):
+            if await enter_instants(tx, [(task.id, moment, len(targets.get(task.id, WHOLE)))]):
                 times[index] = moment
             moment += timedelta(microseconds=1)
     return times
@@ -216,9 +243,10 @@ async def dispatch(tx: Tx, ids: Sequence[int]) -> Aftermath:
     found = {row["id"]: row for row in rows}
     for one in ids:
         if one not in found:
-            raise NotFound("planned instance", one)
+            ended = await get_instance(tx, one)
+            raise Conflict(f"instance {one} does not wait to be dispatched (it is {ended.status.value})")
         if found[one]["blocked_by"] != BlockedBy.DISPATCH:
-            why = found[one]["blocked_by"] or found[one]["status"]
+            why = found[one]["blocked_by"] or "not held"
             raise Conflict(f"instance {one} does not wait to be dispatched (it is {found[one]['status']}: {why})")
     await unblock(tx, rows)
     return Aftermath(freed_keys={row["concurrency_key"] for row in rows if row["concurrency_key"] is not None})

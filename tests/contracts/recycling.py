@@ -1,0 +1,66 @@
+"""PostgreSQL databases used again by the next test: emptying one takes 20 ms, cloning one 500."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from postgres import Cluster
+
+_BIG = 64 * 1024 * 1024
+_EMPTY = """
+SET session_replication_role = replica;
+DO $$
+DECLARE
+    name text;
+    filled boolean;
+BEGIN
+    FOR name IN SELECT CAST(CAST(oid AS regclass) AS text) FROM pg_class
+        WHERE relnamespace = CAST('public' AS regnamespace) AND relkind IN ('r', 'p') AND NOT relispartition
+            AND relname <> 'alembic_version'
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s)', name) INTO filled;
+        IF filled THEN
+            EXECUTE format('DELETE FROM %s', name);
+        END IF;
+    END LOOP;
+    PERFORM setval(CAST(seqrelid AS regclass), 1, false) FROM pg_sequence;
+    INSERT INTO groups SELECT * FROM seed.groups;
+    PERFORM setval(pg_get_serial_sequence('groups', 'id'), (SELECT max(id) FROM groups));
+    INSERT INTO store_values SELECT * FROM seed.store_values;
+END $$
+"""
+_SEED = """
+CREATE SCHEMA seed;
+CREATE TABLE seed.groups AS TABLE groups;
+CREATE TABLE seed.store_values AS TABLE store_values
+"""
+
+
+class Recycled:
+    """Fresh databases as far as a test can tell: empty but for what the migration put there, all counters at one."""
+
+    def __init__(self, cluster: Cluster, template: str) -> None:
+        self._cluster = cluster
+        self._template = template
+        self._free: list[str] = []
+
+    def take(self) -> str:
+        """Return the URL of a database that nobody uses."""
+        if self._free:
+            return self._free.pop()
+        url = self._cluster.create_database(template=self._template)
+        self._cluster.sql(_SEED, database=_name(url))
+        return url
+
+    def give_back(self, url: str) -> None:
+        """Empty it for the next test; one that has grown is dropped."""
+        if int(self._cluster.sql("SELECT pg_database_size(current_database())", database=_name(url))) > _BIG:
+            self._cluster.drop_database(url)
+            return
+        self._cluster.sql(_EMPTY, database=_name(url))
+        self._free.append(url)
+
+
+def _name(url: str) -> str:
+    return url.rpartition("/")[2]
