@@ -117,7 +117,9 @@ async def test_after_downtime_the_misfire_policy_decides(
     assert await fired(world, task) == minutes(task, *fires)
     assert task.next_fire_at == minutes(task, 6)[0]
     recorded = [
-        (one.scheduled_time, one.summary, one.skip_reason) for one in await skips(world, task) if one.summary is not None
+        (one.scheduled_time, one.summary, one.skip_reason)
+        for one in await skips(world, task)
+        if one.summary is not None
     ]
     if skipped is None:
         assert recorded == []
@@ -161,6 +163,21 @@ async def test_a_record_of_skips_never_ran_and_cannot_be_retried(world: World) -
     assert one.id not in {instance.id for instance in await instances(world, task)}
     with pytest.raises(Conflict, match="backfill"):
         await world.store.retry(one.id)
+
+
+async def test_skips_for_different_reasons_are_recorded_apart_and_in_order(world: World) -> None:
+    task = await world.task(schedule=EVERY, misfire_policy=MisfirePolicy.CATCH_UP, catch_up_limit=2)
+    await elapse(world, 330)
+    await world.store.materialise()
+    task = await again(world, task)
+    assert await fired(world, task) == minutes(task, 1)
+    recorded = [(one.skip_reason, one.scheduled_time, dict(one.summary or {})) for one in await skips(world, task)]
+    second, third, fourth, fifth = minutes(task, 2, 3, 4, 5)
+    assert recorded == [
+        (SkipReason.OVERLAP, second, {"count": 1, "last": second.isoformat()}),
+        (SkipReason.MISFIRE, third, {"count": 2, "last": fourth.isoformat()}),
+        (SkipReason.OVERLAP, fifth, {"count": 1, "last": fifth.isoformat()}),
+    ]
 
 
 # Overlap
@@ -375,4 +392,3 @@ async def test_a_task_that_another_transaction_holds_is_left_to_it(cluster_world
         assert (await world.store.materialise()).tasks == 1
         assert [len(await instances(world, task)) for task in (held, free)] == [0, 1]
     assert (await world.store.materialise()).tasks == 1
-

@@ -44,7 +44,7 @@ async def multiply(world: World, count: int) -> None:
         else "WITH g(n) AS (SELECT generate_series(1, CAST(:count AS integer))) "
     )
     columns = ", ".join(names)
-    insert = f"INSERT INTO tasks (name, {columns}) "  # noqa: S608 - names from the schema
+    insert = f"INSERT INTO tasks (name, {columns}) "
     chosen = f"SELECT name || '-' || n, {columns} FROM tasks CROSS JOIN g"  # noqa: S608 - names from the schema
     if world.store.database.dialect == "sqlite":
         await world.execute(insert + numbers + chosen, count=count // 3 - 1)
@@ -112,7 +112,6 @@ async def _none_missing(world: World, began: list[tuple[int, datetime]]) -> None
         (task_id, instant)
         for task_id, first in began
         for instant in (first + timedelta(seconds=60 * number) for number in range(PASSED))
-        if (task_id, instant) not in seen
-        and not any(begin <= instant <= end for begin, end in runs.get(task_id, ()))
+        if (task_id, instant) not in seen and not any(begin <= instant <= end for begin, end in runs.get(task_id, ()))
     ]
     assert missing == []

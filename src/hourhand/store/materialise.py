@@ -179,7 +179,7 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
             follows = live[-1][0] if live else None
         result.made.append(Made(task, instant, TriggeredBy.SCHEDULER, shards=targets, follows=follows))
         newest = instant
-    result.skipped = joined(skipped)
+    result.skipped = joined(sorted(skipped, key=lambda run: run.first))
     if isinstance(schedule, After) and not result.made and following is None:
         # A skipped `@after` instant has no end that would arm the next one.
         following = now + schedule.delay

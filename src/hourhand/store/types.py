@@ -65,6 +65,10 @@ class Json(TypeDecorator[Any]):
         return json.loads(value) if value is not None and dialect.name == "sqlite" else value
 
 
+# Made once: json.dumps makes a new encoder for every call with such arguments, which costs more than encoding does.
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def dump_json(value: object) -> str:
     """Compact, and strict: NaN is no JSON and PostgreSQL would refuse it."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
