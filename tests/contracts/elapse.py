@@ -1,4 +1,4 @@
-"""Time for the contract suite: instead of waiting, everything in the store becomes older; and what became of instants."""
+"""Time for the contract suite: instead of waiting, everything in the store becomes older; and what then became."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, select
 from hourhand.model.filters import InstanceFilter
 from hourhand.model.instance import Ending, Outcome
 from hourhand.model.words import OutcomeKind
+from hourhand.rules.schedule import parse
 from hourhand.store.schema import task_instants
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, to_micros
@@ -59,6 +60,20 @@ async def _shift(world: World, table: str, columns: tuple[str, ...], seconds: fl
 def moment(world: World, time: datetime) -> Any:
     """A time as a parameter of plain SQL."""
     return to_micros(time) if world.store.database.dialect == "sqlite" else time
+
+
+async def align(world: World, *tasks: Task) -> None:
+    """Let these `@every` tasks count from one and the same moment: that of the first."""
+    for task in tasks:
+        period = parse(task.schedule, task.timezone).period  # type: ignore[union-attr]  # it is an `@every`
+        first = tasks[0].anchored_at + period
+        await world.execute(
+            "UPDATE tasks SET anchored_at = :anchor, next_fire_at = :first, wake_at = :wake WHERE id = :id",
+            anchor=moment(world, tasks[0].anchored_at),
+            first=moment(world, first),
+            wake=moment(world, first - world.store.look_ahead),
+            id=task.id,
+        )
 
 
 async def ledger(world: World, task: Task) -> dict[datetime, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hourhand.model.task import Task
 
 
-async def overslept(world: World, **changes: object) -> Task:
+async def overslept(world: World, **changes: Any) -> Task:
     """Five instants have passed, the first four were skipped as missed."""
     task = await world.task(schedule="@every 60s", misfire_policy=MisfirePolicy.SKIP, **changes)
     await elapse(world, 330)

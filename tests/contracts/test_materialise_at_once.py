@@ -81,7 +81,12 @@ async def test_eight_schedulers_make_each_instant_once_and_miss_none_while_tasks
     ids = [row["id"] for row in standing]
     assert len(ids) == TASKS // 3 * 3
     chosen = random.Random(7).sample(ids, 360)  # noqa: S311 - no secret
-    changes = [{"priority": 1}, {"schedule": "@every 45s"}, {"enabled": False}, {"schedule": "@manual"}]
+    changes: list[dict[str, Any]] = [
+        {"priority": 1},
+        {"schedule": "@every 45s"},
+        {"enabled": False},
+        {"schedule": "@manual"},
+    ]
     finished = await asyncio.gather(
         *[materialiser(world) for _ in range(8)],
         editor(world, chosen[:120], changes),

@@ -282,9 +282,10 @@ def _depth(value: Any) -> int:  # noqa: ANN401 - any JSON value
     """How deeply it is nested; counted without recursion, since depth is what may be hostile here."""
     depth, level = 0, [value]
     while depth <= MAX_JSON_DEPTH:
-        nests = [one for one in level if isinstance(one, Mapping | list | tuple)]
+        # Each object once: one that holds itself twice would double the level at every step.
+        nests = {id(one): one for one in level if isinstance(one, Mapping | list | tuple)}
         if not nests:
             break
-        level = [inner for one in nests for inner in (one.values() if isinstance(one, Mapping) else one)]
+        level = [inner for one in nests.values() for inner in (one.values() if isinstance(one, Mapping) else one)]
         depth += 1
     return depth

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import assert_never
 
 from hourhand.model.claim import Claim, Transition
 from hourhand.model.errors import IllegalEdge
@@ -71,6 +72,8 @@ def finish(claim: Claim, outcome: Outcome, now: datetime) -> Transition:
             return _lost(claim, outcome, now)
         case OutcomeKind.FAILED | OutcomeKind.TIMED_OUT:
             return _failed(claim, outcome, now)
+        case _:  # pragma: no cover
+            assert_never(outcome.kind)
 
 
 def _failed(claim: Claim, outcome: Outcome, now: datetime) -> Transition:

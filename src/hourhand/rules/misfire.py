@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import assert_never
 
 from hourhand.model.words import MisfirePolicy, SkipReason
 from hourhand.rules.schedule import Schedule, next_instant, previous_instant
@@ -89,6 +90,8 @@ def _missed(
                     return fire, [_run(schedule, anchor, instant, last)]
                 fire.append(instant)
             return fire, []
+        case _:  # pragma: no cover
+            assert_never(policy)
 
 
 def _latest_before(schedule: Schedule, anchor: datetime, end: datetime, first: datetime) -> datetime:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import assert_never
 
 from hourhand.model.words import OverlapPolicy
 
@@ -41,3 +42,5 @@ def overlap(policy: OverlapPolicy, newest_live: datetime | None, instant: dateti
             return Decision(Verdict.SERIAL, newest_live)
         case OverlapPolicy.REPLACE:
             return Decision(Verdict.REPLACE, newest_live)
+        case _:  # pragma: no cover
+            assert_never(policy)

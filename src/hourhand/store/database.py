@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from hourhand.model.errors import StoreError
+from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.store.statements import Statement
 
 T = TypeVar("T")
@@ -17,8 +17,8 @@ class DataRefused(StoreError):
     """The database refused a value (SQLSTATE 22 or 23); retrying the same values is pointless."""
 
 
-class MissingPartition(StoreError):
-    """There is no partition for the day of a row; it can be made and the write repeated."""
+class MissingPartition(StoreUnavailable):
+    """There is no partition for the day of a row; it can be made and the write repeated, if not now then later."""
 
 
 class Tx(Protocol):

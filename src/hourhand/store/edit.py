@@ -101,6 +101,7 @@ _NEWEST_INSTANT = Statement(
     )
 )
 SCHEDULE_FIELDS = ("schedule", "timezone", "enabled")
+UNIQUE_NAME = "uq_tasks_name"
 
 
 async def create_task(tx: Tx, definition: TaskDefinition, *, by: str, look_ahead: timedelta) -> Task:
@@ -217,10 +218,13 @@ async def _lock(tx: Tx, task_id: int) -> Task:
 
 async def _up_to_now(tx: Tx, task: Task, now: datetime, look_ahead: timedelta, lease_seconds: float) -> Aftermath:
     """Guarantee 2: what came due before the edit becomes an instance or a skip by the old definition."""
-    if task.next_fire_at is None or task.next_fire_at > now:
-        return Aftermath()
-    done = await wake(tx, [task], now=now, horizon=now, look_ahead=look_ahead, lease_seconds=lease_seconds)
-    return done.aftermath
+    aftermath = Aftermath()
+    while task.next_fire_at is not None and task.next_fire_at <= now:
+        # Again while there are more than one transaction of the scheduler would make: here nobody comes back for them.
+        done = await wake(tx, [task], now=now, horizon=now, look_ahead=look_ahead, lease_seconds=lease_seconds)
+        aftermath.add(done.aftermath)
+        (task,) = (await tasks_by_id(tx, [task.id])).values()
+    return aftermath
 
 
 async def _delete_future(tx: Tx, task_id: int, now: datetime) -> datetime | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Integer, Text, bindparam, delete, exists, or_, select, update
+from sqlalchemy import BigInteger, Integer, Text, bindparam, delete, exists, func, or_, select, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.words import Status
@@ -47,6 +47,7 @@ class End:
     duration_ms: int = 0
     start_time: datetime | None = None
     loss_count: int | None = None
+    """None leaves it as it is."""
 
 
 _ENDS = records(
@@ -68,7 +69,7 @@ _FROM_END = {
     "status": _ENDS.c.status,
     "start_time": _ENDS.c.start_time,
     "result": _ENDS.c.result,
-    "loss_count": _ENDS.c.loss_count,
+    "loss_count": func.coalesce(_ENDS.c.loss_count, task_instances.c.loss_count),
 }
 _KEPT = [name for name in LIVING if name not in ("blocked_by", "lease_until")]
 _TO_LOGS = Statement(
@@ -186,7 +187,7 @@ def _end_row(end: End, log_id: int) -> dict[str, Any]:
         "output_summary": end.output_summary,
         "error_message": end.error_message,
         "summary": end.summary,
-        "loss_count": end.loss_count or 0,
+        "loss_count": end.loss_count,
     }
 
 

@@ -97,12 +97,21 @@ class PostgresqlDatabase:
                 translated = translate(error)
                 if isinstance(translated, MissingPartition) and not made_partitions:
                     made_partitions = True
-                    await self.ensure_partitions()
+                    await self._make_missing(translated)
                     continue
                 if translated is error:
                     raise
                 raise translated from error
         raise AssertionError("unreachable: the loop returns or raises")
+
+    async def _make_missing(self, missing: MissingPartition) -> None:
+        try:
+            await self.ensure_partitions()
+        except Exception as error:
+            translated = translate(error)
+            if isinstance(translated, StoreError):
+                raise translated from error
+            raise MissingPartition(f"{missing}; it could not be made: {error}") from error
 
     async def _transact(self, body: Body[T], *, durable: bool) -> T:
         async with self.pool.acquire() as connection, connection.transaction():

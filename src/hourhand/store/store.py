@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from hourhand.model.answers import Aftermath, Flush, Materialised, Reaped, Retained
-from hourhand.model.errors import IllegalEdge, NotFound, StoreError
+from hourhand.model.errors import DuplicateName, IllegalEdge, NotFound, StoreError
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import (
     Assignment,
@@ -90,17 +91,22 @@ class SqlStore:
         self, task_id: int, changes: Mapping[str, Any], *, expected_version: int | None = None, by: str
     ) -> Task:
         read = changes_from(changes)
-        task, aftermath = await self._write(
-            lambda tx: edit.edit_task(
-                tx,
-                task_id,
-                read,
-                expected_version=expected_version,
-                by=by,
-                look_ahead=self.look_ahead,
-                lease_seconds=self.lease_seconds,
+        try:
+            task, aftermath = await self._write(
+                lambda tx: edit.edit_task(
+                    tx,
+                    task_id,
+                    read,
+                    expected_version=expected_version,
+                    by=by,
+                    look_ahead=self.look_ahead,
+                    lease_seconds=self.lease_seconds,
+                )
             )
-        )
+        except DataRefused as refused:
+            if edit.UNIQUE_NAME not in str(refused):
+                raise
+            raise DuplicateName("task", read["name"]) from refused  # taken between the look and the write
         await self.follow(aftermath)
         return task
 
@@ -332,12 +338,16 @@ class SqlStore:
         return count
 
     async def sweep(self) -> int:
-        ids = await self._read(lambda tx: waits.waits_to_evaluate(tx, SWEEP_BATCH))
-        await self.follow(Aftermath(waiting=set(ids)))
+        found = 0
+        after = 0
+        while ids := await self._read(partial(waits.waits_to_evaluate, after=after, limit=SWEEP_BATCH)):
+            await self.follow(Aftermath(waiting=set(ids)))
+            # On to the next ones: some of these may have to wait all the same, and would be found for ever.
+            found, after = found + len(ids), ids[-1]
         await self._write(permits.free_stray_permits)
         keys = await self._read(permits.waiting_keys)
         await self.give_permits(keys)
-        return len(ids)
+        return found
 
     async def give_permits(self, keys: Iterable[str]) -> int:
         wanted = set(keys)

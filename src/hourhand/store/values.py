@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from hourhand.model.instance import Outcome
@@ -11,6 +12,7 @@ from hourhand.store.types import dump_json
 SUMMARY_BYTES = 4 * 1024
 ERROR_BYTES = 16 * 1024
 JSON_BYTES = 256 * 1024
+JSON_DEPTH = 100
 TRUNCATED = "… [truncated]"
 
 
@@ -31,9 +33,11 @@ def clean_json(value: Any, limit: int = JSON_BYTES) -> Any:
     """The value if it can be stored as it is, cleaned of NUL if need be; an explanation in its place if not."""
     if value is None:
         return None
+    if _deeper(value, JSON_DEPTH):
+        return {"error": f"the result is nested more than {JSON_DEPTH} levels deep"}
     try:
         text = dump_json(value)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         return {"error": f"the result is not JSON: {error}"}
     size = len(text.encode("utf-8", "replace"))
     if size > limit:
@@ -42,8 +46,33 @@ def clean_json(value: Any, limit: int = JSON_BYTES) -> Any:
             "truncated": text[:1_000].replace("\x00", ""),
         }
     if "\\u0000" in text or not _encodable(text):
-        return json.loads(text.encode("utf-8", "replace").decode().replace("\\u0000", ""))
+        return _without_nul(json.loads(text.encode("utf-8", "replace")))
     return value
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether it is nested deeper; found without recursion, since depth is what may be hostile here."""
+    level = [value]
+    for _ in range(levels + 1):
+        # Each object once: one that holds itself twice would double the level at every step.
+        nests = {id(one): one for one in level if isinstance(one, Mapping | list | tuple)}
+        if not nests:
+            return False
+        level = [inner for one in nests.values() for inner in (one.values() if isinstance(one, Mapping) else one)]
+    return True
+
+
+def _without_nul(value: Any) -> Any:
+    """On the value, not on its text: there an escaped backslash before `u0000` looks like NUL as well."""
+    match value:
+        case str():
+            return value.replace("\x00", "")
+        case list():
+            return [_without_nul(one) for one in value]
+        case dict():
+            return {_without_nul(name): _without_nul(one) for name, one in value.items()}
+        case _:
+            return value
 
 
 def _encodable(text: str) -> bool:

@@ -136,6 +136,7 @@ _TO_EVALUATE = Statement(
         & (task_instants.c.scheduled_time == instance_waits.c.upstream_time),
     )
     .where(
+        instance_waits.c.instance_id > bindparam("after", type_=Id),
         or_(
             # Its upstream has ended, or lives again, since this was last looked at.
             task_instants.c.task_id.is_not(None) & task_instants.c.outcome.is_distinct_from(instance_waits.c.seen),
@@ -154,7 +155,7 @@ _TO_EVALUATE = Statement(
                 _dependent.c.dependency_timeout_seconds,
             )
             < store_clock(),
-        )
+        ),
     )
     .order_by(instance_waits.c.instance_id)
     .limit(bindparam("limit"))
@@ -372,6 +373,6 @@ async def _fail(tx: Tx, rows: Sequence[Row], waits: Sequence[_Wait]) -> Aftermat
     return await end_instances(tx, ends, rows[0]["now"])
 
 
-async def waits_to_evaluate(tx: Tx, limit: int) -> list[int]:
+async def waits_to_evaluate(tx: Tx, *, after: int, limit: int) -> list[int]:
     """The sweep: which instances wait although something has changed; a read-only join, nothing is locked."""
-    return [row["instance_id"] for row in await tx.fetch(_TO_EVALUATE, limit=limit)]
+    return [row["instance_id"] for row in await tx.fetch(_TO_EVALUATE, after=after, limit=limit)]

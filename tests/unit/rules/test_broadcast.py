@@ -18,7 +18,8 @@ def test_without_a_target_there_is_no_shard() -> None:
 
 
 def test_what_is_not_broadcast_is_one_shard_for_anybody() -> None:
-    assert WHOLE == (Shard(0, 1, None),)
+    (whole,) = WHOLE
+    assert whole == Shard(0, 1, None)
 
 
 @pytest.mark.parametrize(

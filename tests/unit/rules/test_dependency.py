@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -147,20 +148,21 @@ RANK = {Release.FAIL: 0, Release.WAIT: 1, Release.RUN: 2}
 
 
 @given(
-    orders,
-    standings,
-    st.sampled_from(DependencyMode),
-    st.sampled_from(UpstreamFailurePolicy),
-    st.booleans(),
-    st.integers(0, 4),
+    order=orders,
+    waits=standings,
+    mode=st.sampled_from(DependencyMode),
+    policy=st.sampled_from(UpstreamFailurePolicy),
+    timed_out=st.booleans(),
+    position=st.integers(0, 4),
 )
 @examples(1_000)
 def test_a_wait_that_is_met_never_makes_matters_worse(
+    *,
     order: list[Standing],
     waits: list[Standing],
     mode: DependencyMode,
     policy: UpstreamFailurePolicy,
-    timed_out: bool,  # noqa: FBT001 - drawn by Hypothesis
+    timed_out: bool,
     position: int,
 ) -> None:
     before = release(order, waits, mode, policy, timed_out=timed_out)
@@ -195,7 +197,7 @@ def test_a_cycle_is_found_exactly_when_there_is_one(task: int, wanted: list[int]
         assert task not in cycle[1:-1]
         assert len(set(cycle[:-1])) == len(cycle) - 1
         needs = {**edges, task: wanted}
-        assert all(further in needs[one] for one, further in zip(cycle, cycle[1:], strict=False))
+        assert all(further in needs[one] for one, further in pairwise(cycle))
 
 
 def test_a_task_that_depends_on_itself_is_the_shortest_cycle() -> None:

@@ -68,9 +68,10 @@ def test_an_instant_is_missed_when_it_is_older_than_the_grace_by_a_microsecond()
     )
 
 
-def test_without_grace_everything_past_is_missed() -> None:
-    found = look(HOURLY, at(12), grace_seconds=0, policy=MisfirePolicy.SKIP)
-    assert found.fire == (at(12),)
+def test_without_grace_an_instant_fires_at_its_very_moment_only() -> None:
+    exact = look(HOURLY, at(12), grace_seconds=0, policy=MisfirePolicy.SKIP)
+    late = look(HOURLY, at(12), grace_seconds=0, policy=MisfirePolicy.SKIP, now=NOW + timedelta(microseconds=1))
+    assert (exact.fire, late.fire) == ((at(12),), ())
 
 
 def test_fire_once_fires_the_latest_missed_instant_and_skips_the_rest_as_one_run() -> None:
@@ -180,17 +181,18 @@ SCHEDULES = st.sampled_from(
 
 
 @given(
-    SCHEDULES,
-    st.datetimes(datetime(2026, 3, 1), datetime(2026, 11, 20)),  # noqa: DTZ001 - made aware below
-    st.integers(0, 5 * 86_400),
-    st.integers(0, 86_400),
-    st.integers(0, 3_600),
-    st.sampled_from(MisfirePolicy),
-    st.integers(1, 50),
-    st.integers(1, 50),
+    schedule=SCHEDULES,
+    since=st.datetimes(datetime(2026, 3, 1), datetime(2026, 11, 20)),  # noqa: DTZ001 - made aware below
+    elapsed=st.integers(0, 5 * 86_400),
+    grace=st.integers(0, 86_400),
+    look_ahead=st.integers(0, 3_600),
+    policy=st.sampled_from(MisfirePolicy),
+    catch_up_limit=st.integers(1, 50),
+    burst=st.integers(1, 50),
 )
 @examples(400)
 def test_every_instant_is_fired_or_in_exactly_one_run_of_skips(
+    *,
     schedule: Schedule,
     since: datetime,
     elapsed: int,
