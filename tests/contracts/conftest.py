@@ -43,3 +43,11 @@ async def cluster_world(postgresql_url: str) -> AsyncIterator[World]:
     opened = await open_store(postgresql_url)
     yield World(opened)
     await opened.close()
+
+
+@pytest.fixture
+async def sqlite_world(sqlite_url: str) -> AsyncIterator[World]:
+    """Return shorthand for a fresh store on SQLite, for what only that does."""
+    opened = await open_store(sqlite_url)
+    yield World(opened)
+    await opened.close()

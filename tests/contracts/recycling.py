@@ -24,6 +24,12 @@ BEGIN
             EXECUTE format('DELETE FROM %s', name);
         END IF;
     END LOOP;
+    FOR name IN SELECT relname FROM pg_class
+        WHERE relkind = 'r' AND relname ~ '_[0-9]{8}$'
+            AND right(relname, 8) < to_char(now() - interval '2 days', 'YYYYMMDD')
+    LOOP
+        EXECUTE format('DROP TABLE %I', name);
+    END LOOP;
     PERFORM setval(CAST(seqrelid AS regclass), 1, false) FROM pg_sequence;
     INSERT INTO groups SELECT * FROM seed.groups;
     PERFORM setval(pg_get_serial_sequence('groups', 'id'), (SELECT max(id) FROM groups));

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from contracts.world import World
     from hourhand.model.instance import Assignment
 
+logger = logging.getLogger(__name__)  # the figures, for who asks with --log-cli-level=INFO
 INSTANCES = 100_000
 ACTORS = 8
 BATCH = 500
@@ -57,15 +58,13 @@ async def finisher(world: World, tally: Tally) -> None:
                 tally.ends[answer.instance_id] += 1
 
 
-async def test_each_of_a_hundred_thousand_is_claimed_once_and_ended_once(
-    world: World, record_property: Callable[[str, object], None]
-) -> None:
+async def test_each_of_a_hundred_thousand_is_claimed_once_and_ended_once(world: World) -> None:
     tasks = [await world.task(priority=priority) for priority in (0, 3, 5, 9)]
     batch = [Submission(task_id=tasks[number % 4].id) for number in range(4_000)]
     began = time.perf_counter()
     for _ in range(INSTANCES // len(batch)):
         await world.store.submit(batch)
-    record_property("submissions a second", INSTANCES / (time.perf_counter() - began))
+    logger.info("submissions a second: %d", INSTANCES / (time.perf_counter() - began))
 
     tally, began = Tally(), time.perf_counter()
     finishers = [asyncio.create_task(finisher(world, tally)) for _ in range(ACTORS)]
@@ -73,7 +72,7 @@ async def test_each_of_a_hundred_thousand_is_claimed_once_and_ended_once(
     for _ in finishers:
         await tally.queue.put(None)
     await asyncio.gather(*finishers)
-    record_property("claimed and ended a second", INSTANCES / (time.perf_counter() - began))
+    logger.info("claimed and ended a second: %d", INSTANCES / (time.perf_counter() - began))
 
     assert len(tally.claims) == len(tally.ends) == INSTANCES
     assert set(tally.claims.values()) == set(tally.ends.values()) == {1}

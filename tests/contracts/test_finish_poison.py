@@ -98,6 +98,11 @@ KEPT: dict[str, tuple[Any, Any]] = {
     "a number beyond 64 bits": ({"a": 2**80}, {"a": 2**80}),
     "a number beyond 64 bits and NUL": ({"a": 2**80, "b": "\x00"}, {"a": 2**80, "b": ""}),
     "nested 60 levels": (nested(60), nested(60)),
+    "a list": ([1, {"a": None}], [1, {"a": None}]),
+    "a list of lists": ([[1, 2], [3]], [[1, 2], [3]]),
+    "an empty list": ([], []),
+    "a text": ("text", "text"),
+    "a number": (0, 0),
     "line separators": ({"a": "\u2028\u2029\x7f\x1f🙂"}, {"a": "\u2028\u2029\x7f\x1f🙂"}),
 }
 

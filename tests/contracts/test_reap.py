@@ -210,6 +210,17 @@ async def test_a_shard_whose_executor_is_gone_before_it_started_goes_to_one_aliv
     assert await world.count("task_instances", "loss_count > 0") == 0
 
 
+async def test_a_shard_with_a_concurrency_key_whose_executor_is_gone_goes_to_one_alive(world: World) -> None:
+    await world.executor("e1")
+    await world.executor("e2")
+    await world.submit(await world.task(broadcast=True, concurrency_key="k"))
+    await world.store.deregister("e2")
+
+    await world.store.reap()
+
+    assert [one.shard_index for one in await world.run_all("e1")] == [0, 1]
+
+
 async def test_a_shard_whose_executor_is_gone_waits_while_nobody_is_alive(world: World) -> None:
     await world.executor("e1")
     await world.submit(await world.task(broadcast=True))
@@ -291,10 +302,9 @@ async def test_of_a_reaper_and_a_late_beat_the_lease_is_either_lost_or_kept(worl
     claimed = await start(world, 40)
     await expire(world)
 
-    _, *beats = await asyncio.gather(
-        world.store.reap(limit=20),
-        *[world.store.beat("e1", [Held(one.instance_id, one.fence)]) for one in claimed],
-    )
+    reaping = asyncio.create_task(world.store.reap(limit=20))
+    beats = await asyncio.gather(*[world.store.beat("e1", [Held(one.instance_id, one.fence)]) for one in claimed])
+    await reaping
 
     superseded = {one for beat in beats for one in beat.superseded}
     rows = {one.instance_id: await living(world, one.instance_id) for one in claimed}

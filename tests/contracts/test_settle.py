@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from contracts.dependencies import claim, every, finish, pair, statuses
 from contracts.elapse import align, elapse, instances, ledger, moment, only, report
 from contracts.world import endings
 from hourhand.model.words import (
     BlockedBy,
-    DependencyMode,
     OutcomeKind,
-    OverlapPolicy,
     Status,
     TriggeredBy,
     UpstreamFailurePolicy,
@@ -21,52 +20,7 @@ from hourhand.model.words import (
 
 if TYPE_CHECKING:
     from contracts.world import World
-    from hourhand.model.instance import Assignment
     from hourhand.model.task import Task
-
-RELEASED = {
-    UpstreamFailurePolicy.WAIT: Status.PLANNED,
-    UpstreamFailurePolicy.FAIL: Status.FAILED,
-    UpstreamFailurePolicy.RUN: Status.PENDING,
-}
-POLICIES = pytest.mark.parametrize("policy", UpstreamFailurePolicy)
-
-
-async def every(world: World, seconds: int, *upstreams: Task, **changes: Any) -> Task:
-    """A task due every so many seconds, whatever else lives."""
-    values = {"overlap_policy": OverlapPolicy.PARALLEL, "dependency_ids": tuple(one.id for one in upstreams), **changes}
-    return await world.task(schedule=f"@every {seconds}s", **values)
-
-
-async def claim(world: World, task: Task) -> list[Assignment]:
-    """Claim, keeping those of one task and handing the others back."""
-    claimed = await world.claim()
-    await world.end([one for one in claimed if one.task_id != task.id], OutcomeKind.HANDED_BACK)
-    return [one for one in claimed if one.task_id == task.id]
-
-
-async def finish(world: World, task: Task, kind: OutcomeKind = OutcomeKind.SUCCESS) -> None:
-    claimed = await claim(world, task)
-    assert claimed, f"nothing of {task.name} could be claimed"
-    await world.end(claimed, kind)
-
-
-async def statuses(world: World, task: Task) -> list[Status]:
-    return [one.status for one in await instances(world, task)]
-
-
-async def pair(world: World, **changes: Any) -> tuple[Task, Task]:
-    """An upstream and its dependent, due in the same second, both made."""
-    await world.executor()
-    upstream = await every(world, 60)
-    dependent = await every(world, 60, upstream, **changes)
-    await align(world, upstream, dependent)
-    await elapse(world, 65)
-    await world.store.materialise()
-    return upstream, dependent
-
-
-# Success
 
 
 async def test_a_dependent_is_released_by_the_end_of_its_upstreams_instant(world: World) -> None:
@@ -157,135 +111,6 @@ async def test_a_skipped_instant_is_passed_over(world: World, *, made_before: bo
     await world.store.sweep()
     # Its former instant was a success; where there is none, the upstream counts as failed, and failed means wait.
     assert await statuses(world, dependent) == [Status.PENDING if made_before else Status.PLANNED]
-
-
-# Failure
-
-
-@POLICIES
-@pytest.mark.parametrize("kind", [OutcomeKind.FAILED, OutcomeKind.CANCELLED])
-async def test_when_the_upstream_does_not_succeed_the_policy_decides(
-    world: World, policy: UpstreamFailurePolicy, kind: OutcomeKind
-) -> None:
-    upstream, dependent = await pair(world, upstream_failure_policy=policy)
-    await finish(world, upstream, kind)
-    one = await only(world, dependent)
-    assert one.status is RELEASED[policy]
-    if policy is UpstreamFailurePolicy.FAIL:
-        word = "failed" if kind is OutcomeKind.FAILED else "cancelled"
-        assert one.error_message is not None
-        assert one.error_message.startswith(f"upstream failed: task {upstream.id} at ")
-        assert one.error_message.endswith(f"({word})")
-
-
-@POLICIES
-@pytest.mark.parametrize("how", ["disabled", "deleted", "never made"])
-async def test_an_upstream_with_nothing_to_come_counts_as_failed(
-    world: World, policy: UpstreamFailurePolicy, how: str
-) -> None:
-    upstream = await every(world, 60)
-    dependent = await every(world, 60, upstream, upstream_failure_policy=policy)
-    if how == "never made":
-        await world.store.edit_task(upstream.id, {"schedule": "@manual"}, by="test")
-    await elapse(world, 45)
-    if how == "disabled":
-        await world.store.edit_task(upstream.id, {"enabled": False}, by="test")
-    elif how == "deleted":
-        await world.store.delete_task(upstream.id, force=True, by="test")
-    await elapse(world, 20)
-    await world.store.materialise()
-    assert await statuses(world, dependent) == [RELEASED[policy]]
-
-
-@pytest.mark.parametrize("how", ["disabled", "deleted"])
-async def test_a_dependent_that_waits_already_learns_that_nothing_will_come(world: World, how: str) -> None:
-    upstream = await every(world, 60)
-    dependent = await every(world, 60, upstream, upstream_failure_policy=UpstreamFailurePolicy.FAIL)
-    await align(world, upstream, dependent)
-    await elapse(world, 55)
-    await world.store.materialise()
-    if how == "disabled":
-        await world.store.edit_task(upstream.id, {"enabled": False}, by="test")
-    else:
-        await world.store.delete_task(upstream.id, force=True, by="test")
-    await world.store.sweep()
-    assert await statuses(world, dependent) == [Status.FAILED]
-
-
-async def test_a_disabled_upstream_still_has_its_former_success(world: World) -> None:
-    await world.executor()
-    upstream = await every(world, 60)
-    dependent = await every(world, 120, upstream)
-    await align(world, upstream, dependent)
-    await elapse(world, 65)
-    await world.store.materialise()
-    await finish(world, upstream)
-    await world.store.edit_task(upstream.id, {"enabled": False}, by="test")
-    await elapse(world, 60)
-    await world.store.materialise()
-    assert await statuses(world, dependent) == [Status.PENDING]
-
-
-@pytest.mark.parametrize("times", [1, 2])
-async def test_a_retried_upstream_releases_whoever_still_waits(world: World, times: int) -> None:
-    upstream, dependent = await pair(world)
-    await finish(world, upstream, OutcomeKind.FAILED)
-    for left in reversed(range(times)):
-        assert await statuses(world, dependent) == [Status.PLANNED]
-        await world.store.retry((await only(world, upstream)).id)
-        assert await statuses(world, dependent) == [Status.PLANNED]
-        await finish(world, upstream, OutcomeKind.FAILED if left else OutcomeKind.SUCCESS)
-    assert await statuses(world, dependent) == [Status.PENDING]
-
-
-async def test_failures_cascade(world: World) -> None:
-    await world.executor()
-    tasks = [await every(world, 60)]
-    for _ in range(4):
-        tasks.append(await every(world, 60, tasks[-1], upstream_failure_policy=UpstreamFailurePolicy.FAIL))
-    await align(world, *tasks)
-    await elapse(world, 65)
-    await world.store.materialise()
-    await finish(world, tasks[0], OutcomeKind.FAILED)
-    assert [await statuses(world, task) for task in tasks] == [[Status.FAILED]] * 5
-    assert await world.count("instance_waits") == 0
-
-
-async def test_whoever_waits_too_long_fails(world: World) -> None:
-    upstream, dependent = await pair(world, dependency_timeout_seconds=100)
-    await world.store.sweep()
-    assert await statuses(world, dependent) == [Status.PLANNED]
-    await elapse(world, 101)
-    assert await world.store.sweep() == 1
-    one = await only(world, dependent)
-    assert one.status is Status.FAILED
-    assert (one.error_message or "").startswith(f"waited too long for: task {upstream.id} at ")
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "policy", "expected"),
-    [
-        ("success", None, UpstreamFailurePolicy.WAIT, Status.PENDING),
-        ("failed", None, UpstreamFailurePolicy.FAIL, Status.PLANNED),
-        ("failed", "success", UpstreamFailurePolicy.FAIL, Status.PENDING),
-        ("failed", "failed", UpstreamFailurePolicy.FAIL, Status.FAILED),
-        ("failed", "failed", UpstreamFailurePolicy.WAIT, Status.PLANNED),
-        ("failed", "failed", UpstreamFailurePolicy.RUN, Status.PENDING),
-    ],
-)
-async def test_mode_any_needs_one(
-    world: World, first: str, second: str | None, policy: UpstreamFailurePolicy, expected: Status
-) -> None:
-    await world.executor()
-    upstreams = [await every(world, 60), await every(world, 60)]
-    dependent = await every(world, 60, *upstreams, dependency_mode=DependencyMode.ANY, upstream_failure_policy=policy)
-    await align(world, *upstreams, dependent)
-    await elapse(world, 65)
-    await world.store.materialise()
-    for upstream, kind in zip(upstreams, (first, second), strict=True):
-        if kind is not None:
-            await finish(world, upstream, OutcomeKind(kind))
-    assert await statuses(world, dependent) == [expected]
 
 
 # Other schedules

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from contracts.rows import counts, difference
-from hourhand.model.errors import Conflict, InvalidInput, NotFound
+from hourhand.model.errors import Conflict
 from hourhand.model.instance import Submission
 from hourhand.model.words import BlockedBy, OutcomeKind, Status, TriggeredBy
 
 if TYPE_CHECKING:
     from contracts.world import World
     from hourhand.store import Store
-
-DEEP: dict[str, Any] = {}
-for _ in range(40):
-    DEEP = {"in": DEEP}
-CIRCLE: dict[str, Any] = {}
-CIRCLE["self"] = CIRCLE
 
 
 async def test_a_plain_submission_writes_one_row_and_nothing_else(world: World) -> None:
@@ -100,6 +94,18 @@ async def test_a_batch_is_answered_in_its_order(world: World) -> None:
     ids = [answer.instance_id for answer in submitted]
     assert len(set(ids)) == 5
     assert [(await world.store.get_instance(each)).task_id for each in ids] == [task.id for task in wanted]
+
+
+async def test_one_submission_given_many_times_is_as_many_instances(world: World) -> None:
+    upstream = await world.task()
+    task = await world.task(dependency_ids=(upstream.id,))
+    await world.submit(upstream)
+
+    submitted = await world.store.submit([Submission(task_id=task.id, wait=True)] * 3)
+
+    assert len({one.instance_id for one in submitted}) == 3
+    assert await world.count("task_instances", f"task_id = {task.id} AND blocked_by = 'dependencies'") == 3
+    assert await world.count("instance_waits") == 3
 
 
 async def test_nothing_submitted_is_nothing_done(store: Store) -> None:
@@ -329,64 +335,3 @@ async def test_a_broadcast_that_others_depend_on_ends_with_its_last_shard(world:
 
     assert between.status is Status.PLANNED
     assert (await world.store.get_instance(waiting)).status is Status.PENDING
-
-
-# Refusals
-
-REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
-    "priority too high": ({"priority": -1}, "priority", "give 0"),
-    "priority too low": ({"priority": 10}, "priority", "give 0"),
-    "priority between two": ({"priority": 2.5}, "priority", "give 0"),
-    "priority a word": ({"priority": "high"}, "priority", "give 0"),
-    "priority a truth": ({"priority": True}, "priority", "give 0"),
-    "args not an object": ({"args": [1]}, "args", "give named arguments"),
-    "args with NUL": ({"args": {"a": {"b": "x\x00y"}}}, "args", "NUL"),
-    "args with NaN": ({"args": {"a": float("nan")}}, "args", "not JSON"),
-    "args with a set": ({"args": {"a": {1}}}, "args", "not JSON"),
-    "args with half a character": ({"args": {"a": "\ud800"}}, "args", "not JSON"),
-    "args too deep": ({"args": DEEP}, "args", "32 levels"),
-    "args in a circle": ({"args": CIRCLE}, "args", "32 levels"),
-    "args too large": ({"args": {"a": "x" * 300_000}}, "args", "at most 262144"),
-    "key empty": ({"key": ""}, "key", "1 to 200"),
-    "key too long": ({"key": "k" * 201}, "key", "1 to 200"),
-    "key with NUL": ({"key": "a\x00b"}, "key", "NUL"),
-    "key with half a character": ({"key": "\ud800"}, "key", "Unicode"),
-    "notes with NUL": ({"notes": "a\x00b"}, "notes", "NUL"),
-    "run_at without a zone": ({"run_at": datetime(2030, 1, 1)}, "run_at", "time zone"),  # noqa: DTZ001 - it is the point
-    "held and waiting": ({"held": True, "wait": True}, "wait", "held"),
-}
-
-
-@pytest.mark.parametrize("said", REFUSED.values(), ids=REFUSED.keys())
-async def test_bad_input_is_refused_by_field_and_nothing_of_its_batch_is_written(
-    world: World, said: tuple[dict[str, Any], str, str]
-) -> None:
-    values, field, right = said
-    task = await world.task()
-    await world.submit(task)
-    before = await counts(world)
-
-    with pytest.raises(InvalidInput, match=right) as refused:
-        await world.store.submit([Submission(task_id=task.id), Submission(task_id=task.id, **values)])
-
-    assert [error.field for error in refused.value.errors] == [field]
-    assert difference(before, await counts(world)) == {}
-
-
-async def test_a_key_for_a_broadcast_is_refused(world: World) -> None:
-    await world.executor()
-    with pytest.raises(InvalidInput, match="takes no key"):
-        await world.submit(await world.task(broadcast=True), key="k")
-
-
-@pytest.mark.parametrize("deleted", [False, True], ids=["unknown", "deleted"])
-async def test_a_task_that_is_not_there_refuses_the_whole_batch(world: World, *, deleted: bool) -> None:
-    task, gone = await world.task(), await world.task()
-    missing = gone.id if deleted else gone.id + 1_000
-    await world.store.delete_task(gone.id, by="test")
-    before = await counts(world)
-
-    with pytest.raises(NotFound, match=f"there is no task {missing}"):
-        await world.store.submit([Submission(task_id=task.id), Submission(task_id=missing)])
-
-    assert difference(before, await counts(world)) == {}

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Double, Text, bindparam, case, func, select, update
+from sqlalchemy import BigInteger, Boolean, Double, Integer, Text, bindparam, case, func, literal, select, update
 
 from hourhand.model.instance import AttemptRecord, Held, LogLine, Progress
 from hourhand.model.words import OutcomeKind
 from hourhand.store.database import Tx
 from hourhand.store.ids import first_day
 from hourhand.store.schema import RUNNING, instance_attempts, instance_logs, task_instances
-from hourhand.store.sql import insert, records
+from hourhand.store.sql import insert, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 from hourhand.store.values import clean_json, clean_text
 
 MESSAGE_BYTES = 64 * 1024
+_TOLERANCE_SECONDS = 3_600
 _PROGRESS = records(
     "reports",
     {
@@ -34,7 +36,10 @@ _mine = (
     & (task_instances.c.status == RUNNING)
 )
 _LOCK_MINE = Statement(
-    select(task_instances.c.id).join(_PROGRESS, _mine).order_by(task_instances.c.id).with_for_update(of=task_instances)
+    select(task_instances.c.id, task_instances.c.fence)
+    .join(_PROGRESS, _mine)
+    .order_by(task_instances.c.id)
+    .with_for_update(of=task_instances)
 )
 _REPORT = Statement(
     update(task_instances)
@@ -60,11 +65,23 @@ _LINES = records(
     },
 )
 _line_columns = [name for name in _LINES.c.keys() if name != "fence"]  # noqa: SIM118 - a column collection, not a dict
+# An executor's clock may be wrong, but a line must be in a day that exists, and where its readers look for it; the
+# start of its attempt is the same each time it is sent.
+_logged_at = case(
+    (
+        _LINES.c.logged_at.between(
+            task_instances.c.start_time, plus_seconds(store_clock(), literal(_TOLERANCE_SECONDS, Integer))
+        ),
+        _LINES.c.logged_at,
+    ),
+    else_=task_instances.c.start_time,
+)
 _WRITE_LINES = Statement(
     insert(instance_logs)
     .from_select(
         _line_columns,
-        select(*[_LINES.c[name] for name in _line_columns])
+        select(*[_logged_at if name == "logged_at" else _LINES.c[name] for name in _line_columns])
+        .select_from(_LINES)
         .join(
             task_instances,
             (task_instances.c.id == _LINES.c.instance_id) & (task_instances.c.fence == _LINES.c.fence),
@@ -101,21 +118,22 @@ def line_seq(fence: int, counter: int) -> int:
 
 async def report_progress(tx: Tx, reports: Sequence[Progress]) -> list[Held]:
     """Store how far attempts have come; those that were superseded meanwhile are returned and changed nothing."""
-    rows = [
-        {
-            "id": one.instance_id,
-            "fence": one.fence,
-            "progress": None if one.progress is None else min(1.0, max(0.0, one.progress)),
-            "phase": clean_text(one.phase, 200),
-            "checkpoint": clean_json(one.checkpoint),
-            "has_checkpoint": one.checkpoint is not None,
-        }
-        for one in reports
-    ]
-    mine = {row["id"] for row in await tx.fetch(_LOCK_MINE, reports=rows)}
+    rows: dict[Held, dict[str, Any]] = {}
+    for one in reports:
+        held = Held(one.instance_id, one.fence)
+        nothing = {"progress": None, "phase": None, "checkpoint": None, "has_checkpoint": False}
+        row = rows.setdefault(held, {"id": one.instance_id, "fence": one.fence, **nothing})
+        # Of several reports of one attempt the last word on each counts.
+        if one.progress is not None:
+            row["progress"] = min(1.0, max(0.0, one.progress))
+        if one.phase is not None:
+            row["phase"] = clean_text(one.phase, 200)
+        if one.checkpoint is not None:
+            row |= {"checkpoint": clean_json(one.checkpoint), "has_checkpoint": True}
+    mine = {Held(row["id"], row["fence"]) for row in await tx.fetch(_LOCK_MINE, reports=list(rows.values()))}
     if mine:
-        await tx.run(_REPORT, reports=[row for row in rows if row["id"] in mine])
-    return [Held(one.instance_id, one.fence) for one in reports if one.instance_id not in mine]
+        await tx.run(_REPORT, reports=[rows[held] for held in rows if held in mine])
+    return [held for held in rows if held not in mine]
 
 
 async def write_lines(tx: Tx, lines: Sequence[tuple[Held, LogLine]]) -> int:
@@ -130,7 +148,7 @@ async def write_lines(tx: Tx, lines: Sequence[tuple[Held, LogLine]]) -> int:
                 "logged_at": line.logged_at,
                 "level": clean_text(line.level, 16),
                 "phase": clean_text(line.phase, 200),
-                "stream": line.stream,
+                "stream": clean_text(line.stream, 16),
                 "message": clean_text(line.message, MESSAGE_BYTES),
                 "exception": clean_text(line.exception, MESSAGE_BYTES),
             }

@@ -11,7 +11,7 @@ from sqlalchemy import Boolean, Integer, Text, func, select
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
-from hourhand.model.task import Task
+from hourhand.model.task import Task, TaskDefinition
 from hourhand.model.words import BlockedBy, Requires, SkipReason, Status, TriggeredBy
 from hourhand.rules.broadcast import WHOLE, Shard
 from hourhand.rules.lanes import lane_of
@@ -266,7 +266,7 @@ async def insert_instances(tx: Tx, new: Sequence[NewInstance]) -> list[int]:
     return list(ids)
 
 
-def concurrency_key(task: Task, args: Any) -> str | None:
+def concurrency_key(task: TaskDefinition, args: Any) -> str | None:
     """The key with its `${arg}` filled in; one that cannot be filled in is shared by all such instances."""
     if task.concurrency_key is None:
         return None

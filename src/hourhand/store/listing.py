@@ -11,15 +11,18 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     ColumnElement,
     Select,
     Text,
     and_,
     bindparam,
+    func,
     literal_column,
     null,
     select,
+    true,
     tuple_,
     union_all,
 )
@@ -41,6 +44,7 @@ from hourhand.store.types import Id, Instant, Json, from_micros, to_micros
 
 T = TypeVar("T")
 MOST = 200
+FEW_TASKS = 50
 
 _ENDED_ONLY: Mapping[str, TypeEngine[Any]] = {
     "log_id": BigInteger(),
@@ -88,6 +92,10 @@ _VERSIONS = Statement(
 )
 
 
+_OF_TYPE = Statement(
+    select(tasks.c.id).where(tasks.c.type == bindparam("type", type_=Text)).limit(bindparam("limit", type_=BigInteger))
+)
+
 Condition = Callable[[], ColumnElement[bool]]
 
 
@@ -131,11 +139,34 @@ def _ended(
     names: tuple[str, ...], status: Status | None, triggered_by: TriggeredBy | None, *, superseded: bool
 ) -> Statement:
     """Newest first by end; each filter has its index, those of words partial ones that only constants can use."""
+    return _page_of(_select_ended(names, status, triggered_by, superseded=superseded))
+
+
+@lru_cache(maxsize=512)
+def _ended_of_each(
+    names: tuple[str, ...], status: Status | None, triggered_by: TriggeredBy | None, *, superseded: bool
+) -> Statement:
+    """The same for each of some tasks, by one probe of the task's index each, and of those the newest."""
+    each = func.unnest(bindparam("task_ids", type_=ARRAY(BigInteger))).table_valued("id", name="each")
+    query = _select_ended(names, status, triggered_by, superseded=superseded).where(
+        execution_logs.c.task_id == each.c.id
+    )
+    newest = query.limit(bindparam("limit", type_=BigInteger)).correlate(each).lateral("newest")
+    return _page_of(
+        select(newest).select_from(each.join(newest, true())).order_by(newest.c.end_time.desc(), newest.c.log_id.desc())
+    )
+
+
+def _select_ended(
+    names: tuple[str, ...], status: Status | None, triggered_by: TriggeredBy | None, *, superseded: bool
+) -> Select[Any]:
     ended = execution_logs.c
     known: Mapping[str, Condition] = {
         "task_id": lambda: _equals(ended.task_id, "task_id"),
         "group_id": lambda: _equals(ended.group_id, "group_id"),
-        "type": lambda: ended.task_id.in_(select(tasks.c.id).where(_equals(tasks.c.type, "type"))),
+        # Only where it has many tasks (see `_ended_rows`). The sum keeps their index out of it: what follows the order
+        # of time finds some soon, what follows the tasks finds all and has to sort them.
+        "type": lambda: (ended.task_id + 0).in_(select(tasks.c.id).where(_equals(tasks.c.type, "type"))),
         "executor_id": lambda: _equals(ended.executor_id, "executor_id"),
         "data_source_id": lambda: _equals(ended.data_source_id, "data_source_id"),
         "begin": lambda: ended.end_time >= bindparam("begin", type_=Instant()),
@@ -153,7 +184,7 @@ def _ended(
         )
     if not superseded:
         query = query.where(ended.superseded_at.is_(None))
-    return _page_of(query.order_by(ended.end_time.desc(), ended.id.desc()))
+    return query.order_by(ended.end_time.desc(), ended.id.desc())
 
 
 def _page_of(query: Select[Any]) -> Statement:
@@ -175,11 +206,12 @@ async def list_instances(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: 
     """The living, newest first; after them the ended, newest first."""
     place = read_cursor(cursor, {"living": (int,), "ended": (int, int)})
     names, params = _given(wanted)
+    limit = _bounded(limit)
     items: list[Row] = []
     if (place is None or place[0] == "living") and wanted.status not in ENDED:
         before = 2**62 if place is None else place[1]
         items += await tx.fetch(
-            _living(names, wanted.status, wanted.triggered_by), **params, before=before, limit=_bounded(limit) + 1
+            _living(names, wanted.status, wanted.triggered_by), **params, before=before, limit=limit + 1
         )
         if len(items) > limit:
             return _page(items, limit, instance_of, lambda row: ("living", row["id"]))
@@ -205,13 +237,32 @@ async def _ended_rows(
 ) -> Sequence[Row]:
     names, params = _given(wanted)
     time, log_id = (from_micros(after[0]), after[1]) if after else (from_micros(2**52), 2**62)
-    return await tx.fetch(
-        _ended(names, wanted.status, wanted.triggered_by, superseded=superseded),
-        **params,
-        before_time=time,
-        before_id=log_id,
-        limit=limit,
-    )
+    params |= {"before_time": time, "before_id": log_id, "limit": limit}
+    words = (wanted.status, wanted.triggered_by)
+    if wanted.type is not None and wanted.task_id is None:
+        ids = [row["id"] for row in await tx.fetch(_OF_TYPE, type=wanted.type, limit=FEW_TASKS + 1)]
+        if len(ids) <= FEW_TASKS:
+            others = tuple(name for name in names if name != "type")
+            return await _of_few_tasks(tx, ids, others, words, params, superseded=superseded)
+    return await tx.fetch(_ended(names, *words, superseded=superseded), **params)
+
+
+async def _of_few_tasks(
+    tx: Tx,
+    ids: Sequence[int],
+    names: tuple[str, ...],
+    words: tuple[Status | None, TriggeredBy | None],
+    params: Mapping[str, Any],
+    *,
+    superseded: bool,
+) -> Sequence[Row]:
+    """However rare their endings are among all others, a probe per task finds the newest."""
+    if tx.dialect == "postgresql":
+        return await tx.fetch(_ended_of_each(names, *words, superseded=superseded), task_ids=ids, **params)
+    # SQLite has no LATERAL, and needs none: a statement costs it no round trip.
+    one = _ended((*names, "task_id"), *words, superseded=superseded)
+    rows = [row for task_id in ids for row in await tx.fetch(one, **params, task_id=task_id)]
+    return sorted(rows, key=lambda row: (row["end_time"], row["log_id"]), reverse=True)[: params["limit"]]
 
 
 def _given(wanted: InstanceFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -225,7 +276,7 @@ def _given(wanted: InstanceFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
 @lru_cache(maxsize=64)
 def _tasks(names: tuple[str, ...]) -> Statement:
     known: Mapping[str, Condition] = {
-        "q": lambda: tasks.c.name.icontains(bindparam("q", type_=Text), autoescape=False),
+        "q": lambda: tasks.c.name.icontains(bindparam("q", type_=Text), escape=_ESCAPE),
         "enabled": lambda: tasks.c.enabled == bindparam("enabled", type_=tasks.c.enabled.type),
         "group": lambda: _equals(groups.c.name, "group"),
         "type": lambda: _equals(tasks.c.type, "type"),
@@ -244,11 +295,23 @@ async def list_tasks(tx: Tx, wanted: TaskFilter, *, limit: int, cursor: str | No
     place = read_cursor(cursor, {"name": (str,)})
     params = {name: getattr(wanted, name) for name in wanted.__dataclass_fields__}
     params = {name: value for name, value in params.items() if value is not None}
+    if "q" in params:
+        params["q"] = _literally(params["q"])
     rows = await tx.fetch(
         _tasks(tuple(params)), **params, after="" if place is None else place[1], limit=_bounded(limit) + 1
     )
     found = await with_dependencies(tx, rows[:limit])
     return Page(tuple(found), write_cursor("name", found[-1].name) if len(rows) > limit else None)
+
+
+_ESCAPE = "/"
+
+
+def _literally(part: str) -> str:
+    """A part of a name for LIKE, in which nothing has a meaning of its own."""
+    for sign in (_ESCAPE, "%", "_"):
+        part = part.replace(sign, _ESCAPE + sign)
+    return part
 
 
 _BY_NAME = Statement(SELECT_TASKS.where(_equals(tasks.c.name, "name"), tasks.c.deleted_at.is_(None)))
@@ -303,12 +366,16 @@ def read_cursor(cursor: str | None, known: Mapping[str, tuple[type, ...]]) -> tu
         return None
     try:
         place = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
-        kinds = known[place[0]]
-        right = tuple(type(one) for one in place[1:]) == kinds and all(
-            -(2**63) <= one < 2**63 for one in place[1:] if isinstance(one, int)
-        )
+        right = tuple(type(one) for one in place[1:]) == known[place[0]] and all(map(_storable, place[1:]))
     except (ValueError, binascii.Error, KeyError, TypeError, IndexError, RecursionError):
         right = False
     if not right:
         raise InvalidInput.one("cursor", cursor, "is not a cursor of this list: use next_cursor of its last page")
     return tuple(place)
+
+
+def _storable(value: str | int) -> bool:
+    """Whether a database can compare with it: what it cannot, no list has ever given out."""
+    if isinstance(value, str):
+        return "\x00" not in value and bool(value.encode())
+    return abs(value) < 2**53

@@ -13,12 +13,12 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, pool, text
+from sqlalchemy import Connection, create_engine, event, pool, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from hourhand.model.errors import InvalidInput, SchemaTooNew, SchemaTooOld, StoreError, StoreUnavailable
+from hourhand.model.errors import InvalidInput, SchemaTooNew, SchemaTooOld, StoreError
 from hourhand.store.partitions import ensure_partitions
 from hourhand.store.postgresql import translate
 from hourhand.store.sqlite import FileLock
@@ -31,13 +31,13 @@ def sqlite_path(url: str) -> Path | None:
     """The file of a SQLite URL; None for PostgreSQL; anything else is refused."""
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         parsed = None
     if parsed is not None and parsed.drivername == "sqlite" and parsed.database not in (None, "", ":memory:"):
         return Path(str(parsed.database))
     if parsed is not None and parsed.drivername in ("postgresql", "postgres") and parsed.database:
         return None
-    shown = parsed.render_as_string() if parsed is not None else url.partition("@")[2] or url
+    shown = url if "@" not in url else parsed.render_as_string() if parsed is not None else url.rpartition("@")[2]
     raise InvalidInput.one(
         "store",
         shown,
@@ -129,7 +129,9 @@ def _upgrade_sqlite(path: Path) -> tuple[str | None, str]:
 
 
 def _on_sqlite(path: Path, work: Callable[[Connection], T]) -> T:
-    engine = create_engine(f"sqlite:///{path}", poolclass=pool.NullPool)
+    # Of itself the driver begins no transaction before CREATE and ALTER; a migration is done whole or not at all.
+    engine = create_engine(f"sqlite:///{path}", poolclass=pool.NullPool, connect_args={"isolation_level": None})
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     try:
         with engine.connect() as connection:
             return work(connection)
@@ -154,8 +156,13 @@ async def _on_postgresql(url: str, work: Callable[[Connection], T]) -> T:
             await connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _MIGRATION_LOCK})
             return result
     except DBAPIError as error:
-        raise StoreUnavailable(f"PostgreSQL: {error.orig}") from error
+        raise _refused(error.orig.__cause__ or error) from error  # type: ignore[union-attr]
     except (OSError, asyncpg.PostgresError) as error:
-        raise translate(error) from error
+        raise _refused(error) from error
     finally:
         await engine.dispose()
+
+
+def _refused(error: BaseException) -> StoreError:
+    told = translate(error)
+    return told if isinstance(told, StoreError) else StoreError(f"PostgreSQL: {error}")

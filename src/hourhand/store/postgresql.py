@@ -77,7 +77,12 @@ class PostgresqlDatabase:
                 statement_cache_size=1_000,
                 max_cached_statement_lifetime=0,
                 command_timeout=60,
-                server_settings={"application_name": "hourhand", "jit": "off", "timezone": "UTC"},
+                server_settings={
+                    "application_name": "hourhand",
+                    "jit": "off",
+                    "timezone": "UTC",
+                    "synchronous_commit": "on",  # Guarantee 3, whatever the server's default is
+                },
             )
         except Exception as error:
             raise translate(error) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Text, bindparam, select, update
+from sqlalchemy import Text, and_, bindparam, exists, func, or_, select, text, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.instance import Outcome
@@ -15,8 +15,8 @@ from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import Versions, tasks_by_id
 from hourhand.store.finish import LOCKED_COLUMNS, Decided, apply, decide
 from hourhand.store.registry import alive_executors, lane_ids
-from hourhand.store.schema import RUNNING, task_instances
-from hourhand.store.sql import any_of, lease_clock, records
+from hourhand.store.schema import PENDING, RUNNING, executors, lanes, task_instances
+from hourhand.store.sql import any_of, lease_clock, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
 
@@ -43,10 +43,35 @@ _UNHELD = Statement(
 _EXPIRE_ALL = Statement(
     update(task_instances).values(lease_until=lease_clock()).where(task_instances.c.status == RUNNING)
 )
+_ORPHANED_LANES = Statement(
+    select(lanes.c.id).where(
+        lanes.c.target_executor_id != "", ~exists().where(executors.c.id == lanes.c.target_executor_id)
+    )
+)
+_ORPHANED = Statement(
+    select(*[task_instances.c[name] for name in ("id", "task_id", "concurrency_key", "target_executor_id")])
+    .where(
+        any_of(task_instances.c.lane_id, "lanes"),
+        or_(
+            # Spelled as the claim indexes are, so that each lane is one probe.
+            and_(task_instances.c.status == PENDING, task_instances.c.loss_count == text("0")),
+            and_(task_instances.c.status == PENDING, task_instances.c.loss_count > text("0")),
+            task_instances.c.blocked_by == text("'permit'"),
+        ),
+    )
+    .order_by(task_instances.c.id)
+    .limit(bindparam("limit"))
+    .with_for_update(skip_locked=True)
+)
 _TARGETS = records("targets", {"id": Id, "target_executor_id": Text(), "lane_id": Id})
 _RETARGET = Statement(
     update(task_instances)
-    .values(target_executor_id=_TARGETS.c.target_executor_id, lane_id=_TARGETS.c.lane_id)
+    .values(
+        target_executor_id=_TARGETS.c.target_executor_id,
+        lane_id=_TARGETS.c.lane_id,
+        # Never in the past: claimers of that lane look only above their low-water mark.
+        available_at=func.greatest(task_instances.c.available_at, store_clock()),
+    )
     .where(task_instances.c.id == _TARGETS.c.id)
 )
 
@@ -54,8 +79,6 @@ _RETARGET = Statement(
 async def reap(tx: Tx, versions: Versions, *, limit: int, lease_seconds: float) -> tuple[list[Decided], Aftermath]:
     """Guarantee 7: take back up to `limit` attempts whose executors fell silent."""
     rows = await tx.fetch(_EXPIRED, limit=limit)
-    if not rows:
-        return [], Aftermath()
     lost = [
         (
             row,
@@ -68,8 +91,17 @@ async def reap(tx: Tx, versions: Versions, *, limit: int, lease_seconds: float) 
     ]
     decided = await decide(tx, lost, versions)
     aftermath = await apply(tx, decided)
-    await _retarget(tx, [one.row for one in decided if not one.transition.to.ended], lease_seconds)
+    orphaned = await _orphaned(tx, limit)
+    requeued = [one.row for one in decided if not one.transition.to.ended]
+    await _retarget(tx, [*requeued, *orphaned], lease_seconds)
+    aftermath.freed_keys |= {row["concurrency_key"] for row in orphaned if row["concurrency_key"] is not None}
     return decided, aftermath
+
+
+async def _orphaned(tx: Tx, limit: int) -> Sequence[Row]:
+    """Shards that wait for an executor that has left the registry and will never claim them."""
+    gone = [row["id"] for row in await tx.fetch(_ORPHANED_LANES)]
+    return await tx.fetch(_ORPHANED, lanes=gone, limit=limit) if gone else []
 
 
 async def _retarget(tx: Tx, rows: Sequence[Row], lease_seconds: float) -> None:
@@ -79,19 +111,19 @@ async def _retarget(tx: Tx, rows: Sequence[Row], lease_seconds: float) -> None:
         return
     known = await tasks_by_id(tx, [row["task_id"] for row in bound])
     alive = await alive_executors(tx, lease_seconds)
-    lanes = {}
+    moved = {}
     for row in bound:
         task = known[row["task_id"]]
         target = retarget(row["target_executor_id"], able(alive, lane_of(task, task.group_id)))
         if target != row["target_executor_id"]:
-            lanes[row["id"]] = lane_of(task, task.group_id, target or "")
-    if lanes:
-        ids = await lane_ids(tx, lanes.values())
+            moved[row["id"]] = lane_of(task, task.group_id, target or "")
+    if moved:
+        ids = await lane_ids(tx, moved.values())
         await tx.run(
             _RETARGET,
             targets=[
                 {"id": one, "target_executor_id": lane.target_executor_id, "lane_id": ids[lane]}
-                for one, lane in lanes.items()
+                for one, lane in moved.items()
             ],
         )
 

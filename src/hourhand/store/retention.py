@@ -29,13 +29,14 @@ _RAISE_FLOOR = Statement(
         set_={"number": func.greatest(store_values.c.number, _floor.excluded.number)},
     )
 )
-# Each task's newest ended and newest successful instant stay for ever: dependents and backfill read them.
+# Each task's newest ended and newest successful instant stay for ever: dependents and backfill read them. The others
+# stay at least as long as the logs of their instances, which go by when they ended.
 _PRUNE = Statement(
     text(
         """
 DELETE FROM task_instants WHERE (task_id, scheduled_time) IN (
     SELECT i.task_id, i.scheduled_time FROM task_instants i
-    WHERE i.scheduled_time < :before AND i.outcome IS NOT NULL AND i.unsettled IS NULL
+    WHERE i.scheduled_time < :before AND i.ended_at < :before AND i.outcome IS NOT NULL AND i.unsettled IS NULL
         AND i.scheduled_time < (SELECT max(n.scheduled_time) FROM task_instants n
             WHERE n.task_id = i.task_id AND n.outcome IS NOT NULL)
         AND NOT (i.outcome = 'success' AND i.scheduled_time = (SELECT max(s.scheduled_time) FROM task_instants s

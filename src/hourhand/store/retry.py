@@ -11,10 +11,14 @@ from hourhand.model.answers import Aftermath
 from hourhand.model.errors import Conflict, Gone, IllegalEdge, NotFound
 from hourhand.model.words import Status
 from hourhand.rules.definition import check_args
+from hourhand.rules.lanes import lane_of
 from hourhand.rules.lifecycle import entry, legal, require_edge
 from hourhand.store.database import Row, Tx
+from hourhand.store.definitions import Versions
 from hourhand.store.ids import allocated_since
+from hourhand.store.instants import concurrency_key
 from hourhand.store.moving import LOCK_INSTANTS
+from hourhand.store.registry import lane_ids
 from hourhand.store.schema import LIVING, execution_logs, task_instances, task_instants
 from hourhand.store.sql import insert, store_clock
 from hourhand.store.statements import Statement
@@ -29,7 +33,8 @@ _NEWEST_END = Statement(
         execution_logs.c.instance_id == bindparam("id", type_=Id),
         execution_logs.c.end_time >= bindparam("since", type_=Instant()),
     )
-    .order_by(execution_logs.c.end_time.desc(), execution_logs.c.id.desc())
+    # The one that counts first: a clock that was set back may have given it an earlier time than one superseded.
+    .order_by(execution_logs.c.superseded_at.is_not(None), execution_logs.c.end_time.desc(), execution_logs.c.id.desc())
     .limit(1)
 )
 _SUPERSEDE = Statement(
@@ -46,6 +51,8 @@ _CHANGED = {
     "blocked_by": bindparam("blocked_by", type_=Text),
     "fence": execution_logs.c.fence + 1,
     "args": bindparam("args", type_=Json()),
+    "concurrency_key": bindparam("concurrency_key", type_=Text),
+    "lane_id": bindparam("lane_id", type_=Id),
     "available_at": store_clock(),
     "queued_at": store_clock(),
     "retry_count": literal(0),
@@ -107,18 +114,21 @@ async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Afterma
             f"instance {instance_id} is a record of instants that were skipped ({ended['skip_reason']}) and never ran: "
             "make them with a backfill of their range"
         )
-    status, blocked_by = entry(held=False, waits=False, concurrency_key=ended["concurrency_key"])
+    lane_id, key = await _place(tx, ended, args)
+    status, blocked_by = entry(held=False, waits=False, concurrency_key=key)
     require_edge(instance_id, Status(ended["status"]), status)
     place = {"log_id": ended["id"], "end_time": ended["end_time"]}
     won = await tx.run(_SUPERSEDE, **place)
     if not won:
-        raise IllegalEdge(f"instance {instance_id}", "pending", "retried", legal(Status.PENDING))
+        raise IllegalEdge(f"instance {instance_id}", status.value, "retried", legal(status))
     revived = await tx.fetch(
         _REVIVE,
         **place,
         status=status.value,
         blocked_by=blocked_by,
         args=ended["args"] if args is None else dict(args),
+        concurrency_key=key,
+        lane_id=lane_id,
     )
     if not revived:
         raise Conflict(
@@ -128,4 +138,17 @@ async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Afterma
         instant = {"task_id": ended["task_id"], "scheduled_time": ended["scheduled_time"]}
         await tx.fetch(LOCK_INSTANTS, instants=[instant])
         await tx.run(_REOPEN, **instant)
-    return Aftermath(freed_keys={ended["concurrency_key"]} if ended["concurrency_key"] is not None else set())
+    return Aftermath(freed_keys=set() if key is None else {key})
+
+
+async def _place(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> tuple[int, str | None]:
+    """Its lane, which went with its executor if it was a shard, and its concurrency key, which may hold arguments."""
+    lane_id, key, target = ended["lane_id"], ended["concurrency_key"], ended["target_executor_id"]
+    if target is None and (key is None or args is None):
+        return lane_id, key
+    version = (ended["task_id"], ended["task_version"])
+    definition = (await Versions().get(tx, [version]))[version]
+    if target is not None:
+        lane = lane_of(definition, ended["group_id"], target)
+        lane_id = (await lane_ids(tx, [lane]))[lane]
+    return lane_id, key if args is None else concurrency_key(definition, args)

@@ -315,6 +315,16 @@ Index("ix_execution_logs_status", execution_logs.c.status, _ENDED, _LOG_ID, **pa
 Index(
     "ix_execution_logs_triggered_by", execution_logs.c.triggered_by, _ENDED, _LOG_ID, **partial("triggered_by <> 'api'")
 )
+# Who asks for a group or an executor that has long been silent must not read all that others did since.
+Index("ix_execution_logs_group", execution_logs.c.group_id, _ENDED, _LOG_ID)
+Index("ix_execution_logs_executor", execution_logs.c.executor_id, _ENDED, _LOG_ID, **partial("executor_id IS NOT NULL"))
+Index(
+    "ix_execution_logs_data_source",
+    execution_logs.c.data_source_id,
+    _ENDED,
+    _LOG_ID,
+    **partial("data_source_id IS NOT NULL"),
+)
 Index("ix_execution_logs_instance", execution_logs.c.instance_id)
 Index("ix_execution_logs_scheduled_time", execution_logs.c.scheduled_time, postgresql_using="brin")
 

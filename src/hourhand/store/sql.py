@@ -12,7 +12,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import Boolean, TypeEngine
 
-from hourhand.store.types import Instant
+from hourhand.store.types import Instant, Json
 
 # Both dialects write ON CONFLICT and RETURNING alike; SQLite's compiler takes PostgreSQL's construct as it is.
 insert = postgresql_insert
@@ -42,6 +42,12 @@ class ColumnOf(Many):
         super().__init__(item)
         self.rows = rows
         self.column = column
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """The type underneath; JSON goes as text, since the driver takes a list in a list for a second dimension."""
+        if isinstance(self.item, Json):
+            return dialect.type_descriptor(ARRAY(Text()))
+        return super().load_dialect_impl(dialect)
 
 
 class Rows(TypeDecorator[list[Any]]):
@@ -94,8 +100,9 @@ class _RowSource(FunctionElement[Any]):
 @compiles(_RowSource)
 def _row_source(element: _RowSource, compiler: SQLCompiler, **kw: Any) -> str:
     arrays = ", ".join(compiler.process(bind, **kw) for bind in element.split)
-    names = ", ".join(compiler.preparer.quote(name) for name in element.columns_by_name)
-    return f"(SELECT * FROM unnest({arrays}) AS u({names}))"
+    names = {compiler.preparer.quote(name): item for name, item in element.columns_by_name.items()}
+    items = (f"CAST({name} AS jsonb) AS {name}" if isinstance(item, Json) else name for name, item in names.items())
+    return f"(SELECT {', '.join(items)} FROM unnest({arrays}) AS u({', '.join(names)}))"
 
 
 @compiles(_RowSource, "sqlite")

@@ -41,7 +41,10 @@ class Bound:
         """The value to send."""
         given = params[self.name] if self.required else self.default
         if self.column is not None:
-            return [row[self.column] for row in given]
+            values = [row[self.column] for row in given]
+            if self.encode is None:
+                return values
+            return [None if value is None else self.encode(value) for value in values]
         return given if self.encode is None or given is None else self.encode(given)
 
 
@@ -90,8 +93,10 @@ def _compile(clause: Any, dialect: str) -> Compiled:
     binds = []
     for name in compiled.positiontup or ():
         kind = compiled.binds[name].type
+        encode: Encoder | None
         if isinstance(kind, ColumnOf):
-            binds.append(Bound(kind.rows, required=True, default=None, column=kind.column, encode=None))
+            encode = dump_json if isinstance(kind.item, Json) else None
+            binds.append(Bound(kind.rows, required=True, default=None, column=kind.column, encode=encode))
         else:
             bind = compiled.binds[name]
             encode = _encoder(kind) if dialect == "sqlite" else None

@@ -187,11 +187,13 @@ class SqlStore:
         return await self.get_instance(instance_id)
 
     async def _cancel(self, tx: Tx, instance_id: int, reason: str) -> Aftermath:
-        found, aftermath = await cancel.cancel_instances(tx, [instance_id], reason)
-        if not found:
+        while True:
+            found, aftermath = await cancel.cancel_instances(tx, [instance_id], reason)
+            if found:
+                return aftermath
             ended = await listing.get_instance(tx, instance_id)
-            raise IllegalEdge(f"instance {instance_id}", ended.status.value, "cancelled", legal(ended.status))
-        return aftermath
+            if ended.status.ended:  # else it was retried between the two statements, and can be cancelled after all
+                raise IllegalEdge(f"instance {instance_id}", ended.status.value, "cancelled", legal(ended.status))
 
     async def retry(self, instance_id: int, *, args: Mapping[str, Any] | None = None) -> Instance:
         await self._change(lambda tx: retry.retry(tx, instance_id, args))

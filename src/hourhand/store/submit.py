@@ -80,15 +80,17 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
         _check(one, known.get(one.task_id))
     now = await tx.now()
     taken = await _living_keys(tx, submissions)
-    wanted = _first_of_each_key([one for one in submissions if (one.task_id, one.key) not in taken])
-    targets = await _targets(tx, [known[one.task_id] for one in wanted], lease_seconds)
-    times = await _ledger_times(tx, [known[one.task_id] for one in wanted], targets, now)
+    # By their places, since a caller may well give one submission many times.
+    wanted = [index for index in _first_of_each_key(submissions) if _key(submissions[index]) not in taken]
+    targets = await _targets(tx, [known[submissions[index].task_id] for index in wanted], lease_seconds)
+    times = await _ledger_times(tx, {index: known[submissions[index].task_id] for index in wanted}, targets, now)
     accepted = Accepted()
     new: list[NewInstance] = []
     first: dict[int, int] = {}
-    for index, one in enumerate(wanted):
+    for index in wanted:
+        one = submissions[index]
         task = known[one.task_id]
-        first[id(one)] = len(new)
+        first[index] = len(new)
         new += [
             NewInstance(
                 task=task,
@@ -108,27 +110,27 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
     ids = await insert_instances(tx, new)
     lost = await _lost_to_a_key(tx, new, ids)
     waits = [
-        Wanted(ids[first[id(one)] + offset], upstream, new[first[id(one)] + offset].scheduled_time)
-        for one in wanted
-        if one.wait and not one.held
-        for offset in range(len(targets.get(one.task_id, WHOLE)))
-        for upstream in known[one.task_id].dependency_ids
-        if ids[first[id(one)] + offset] not in lost
+        Wanted(ids[place], upstream, new[place].scheduled_time)
+        for index, begin in first.items()
+        if submissions[index].wait
+        for place in range(begin, begin + len(targets.get(submissions[index].task_id, WHOLE)))
+        for upstream in new[place].task.dependency_ids
+        if ids[place] not in lost
     ]
     await add_waits(tx, waits)
     if lost:
         await _take_back(tx, [new[ids.index(one)] for one in lost if new[ids.index(one)].in_ledger])
     # One that has ended since the first look lived when it was asked for, which is answer enough.
     taken |= await _living_keys(tx, submissions)
-    for one in submissions:
-        place = first.get(id(one))
-        if place is None or ids[place] in lost:
-            if (one.task_id, one.key) not in taken:
+    for index, one in enumerate(submissions):
+        begin = first.get(index, -1)
+        if begin < 0 or ids[begin] in lost:
+            if _key(one) not in taken:
                 raise KeyFreed
-            instance_id, status = taken[one.task_id, one.key]
+            instance_id, status = taken[_key(one)]
             accepted.submitted.append(Submitted(instance_id=instance_id, status=status, existing=True))
         else:
-            accepted.submitted.append(Submitted(instance_id=ids[place], status=new[place].status))
+            accepted.submitted.append(Submitted(instance_id=ids[begin], status=new[begin].status))
     accepted.aftermath.waiting = {wait.instance_id for wait in waits}
     accepted.aftermath.freed_keys = {
         key for one in new if one.blocked_by is BlockedBy.PERMIT and (key := one.values["concurrency_key"])
@@ -179,14 +181,18 @@ async def _living_keys(tx: Tx, submissions: Sequence[Submission]) -> dict[tuple[
     }
 
 
-def _first_of_each_key(submissions: Sequence[Submission]) -> list[Submission]:
-    seen: set[tuple[int, str]] = set()
+def _key(one: Submission) -> tuple[int, str | None]:
+    return one.task_id, one.key
+
+
+def _first_of_each_key(submissions: Sequence[Submission]) -> list[int]:
+    """The places of all without a key, and of the first with each key."""
+    seen: set[tuple[int, str | None]] = set()
     first = []
-    for one in submissions:
-        if one.key is None or (one.task_id, one.key) not in seen:
-            first.append(one)
-        if one.key is not None:
-            seen.add((one.task_id, one.key))
+    for index, one in enumerate(submissions):
+        if one.key is None or _key(one) not in seen:
+            first.append(index)
+        seen.add(_key(one))
     return first
 
 
@@ -220,16 +226,16 @@ async def _targets(tx: Tx, wanted: Sequence[Task], lease_seconds: float) -> dict
 
 
 async def _ledger_times(
-    tx: Tx, wanted: Sequence[Task], targets: Mapping[int, tuple[Shard, ...]], now: datetime
+    tx: Tx, wanted: Mapping[int, Task], targets: Mapping[int, tuple[Shard, ...]], now: datetime
 ) -> dict[int, datetime]:
     """An instance of a `@manual` task that others depend on has a ledger row, at its microsecond of creation."""
-    manual = {task.id: task for task in wanted if isinstance(parse(task.schedule, task.timezone), Manual)}
+    manual = {task.id: task for task in wanted.values() if isinstance(parse(task.schedule, task.timezone), Manual)}
     if not manual:
         return {}
     followed = {row["depends_on_id"] for row in await tx.fetch(_DEPENDED_ON, ids=sorted(manual))}
     times: dict[int, datetime] = {}
     moment = now
-    for index, task in enumerate(wanted):
+    for index, task in wanted.items():
         while task.id in followed and index not in times:
             if await enter_instants(tx, [(task.id, moment, len(targets.get(task.id, WHOLE)))]):
                 times[index] = moment

@@ -25,7 +25,7 @@ def clean_text(text: str | None, limit: int, *, keep_end: bool = False) -> str |
         return data.decode()
     room = limit - len(TRUNCATED.encode())
     if keep_end:
-        return TRUNCATED + data[-room:].decode("utf-8", "ignore")
+        return TRUNCATED + data[len(data) - room :].decode("utf-8", "ignore")
     return data[:room].decode("utf-8", "ignore") + TRUNCATED
 
 
@@ -43,7 +43,7 @@ def clean_json(value: Any, limit: int = JSON_BYTES) -> Any:
     if size > limit:
         return {
             "error": f"the result has {size} bytes; at most {limit} are kept",
-            "truncated": text[:1_000].replace("\x00", ""),
+            "truncated": clean_text(text[:1_000], limit),
         }
     if "\\u0000" in text or not _encodable(text):
         return _without_nul(json.loads(text.encode("utf-8", "replace")))

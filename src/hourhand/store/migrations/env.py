@@ -12,6 +12,7 @@ context.configure(
     target_metadata=metadata,
     render_as_batch=False,
     transaction_per_migration=True,
+    transactional_ddl=True,  # SQLite too: Alembic takes it for one that is not
 )
 with context.begin_transaction():
     context.run_migrations()

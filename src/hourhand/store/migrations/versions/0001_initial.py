@@ -247,6 +247,28 @@ def _tables() -> None:
         sa.PrimaryKeyConstraint("end_time", "id", name=op.f("pk_execution_logs")),
         postgresql_partition_by="RANGE (end_time)",
     )
+    op.create_index(
+        "ix_execution_logs_data_source",
+        "execution_logs",
+        ["data_source_id", sa.literal_column("end_time DESC"), sa.literal_column("id DESC")],
+        unique=False,
+        sqlite_where=sa.text("data_source_id IS NOT NULL"),
+        postgresql_where=sa.text("data_source_id IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_execution_logs_executor",
+        "execution_logs",
+        ["executor_id", sa.literal_column("end_time DESC"), sa.literal_column("id DESC")],
+        unique=False,
+        sqlite_where=sa.text("executor_id IS NOT NULL"),
+        postgresql_where=sa.text("executor_id IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_execution_logs_group",
+        "execution_logs",
+        ["group_id", sa.literal_column("end_time DESC"), sa.literal_column("id DESC")],
+        unique=False,
+    )
     op.create_index("ix_execution_logs_instance", "execution_logs", ["instance_id"], unique=False)
     op.create_index(
         "ix_execution_logs_scheduled_time", "execution_logs", ["scheduled_time"], unique=False, postgresql_using="brin"
