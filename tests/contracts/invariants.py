@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from contracts.rows import expire
+from hourhand.model.errors import Conflict
 from hourhand.model.words import OutcomeKind
 
 if TYPE_CHECKING:
@@ -26,10 +28,16 @@ FROM execution_logs l WHERE l.in_ledger AND l.superseded_at IS NULL AND l.skip_r
 GROUP BY l.task_id, l.scheduled_time
 """
 _LEDGER = "SELECT * FROM task_instants"
+# What somebody waits for who would rather wait than fail.
+_WAITED_FOR = """
+SELECT DISTINCT l.instance_id FROM instance_waits w
+    JOIN execution_logs l ON l.task_id = w.upstream_task_id AND l.scheduled_time = w.upstream_time
+WHERE l.in_ledger AND l.superseded_at IS NULL AND l.status <> 'success' AND w.requires = 'success'
+"""
 
 
 async def let_everything_finish(world: World, executors: Sequence[str]) -> None:
-    """Do what schedulers and executors do until nothing lives; fails if something is stuck."""
+    """Do what schedulers, executors and a patient person do until nothing lives; fails if something is stuck."""
     held = [row["id"] for row in await world.sql("SELECT id FROM task_instances WHERE blocked_by = 'dispatch'")]
     await world.store.dispatch(held)
     world.store._marks.clear()  # noqa: SLF001 - as at the next full probe
@@ -45,6 +53,9 @@ async def let_everything_finish(world: World, executors: Sequence[str]) -> None:
                 await world.end(claimed, OutcomeKind.SUCCESS)
         if not await world.count("task_instances"):
             return
+        for row in await world.sql(_WAITED_FOR):
+            with suppress(Conflict):  # its key may be taken by another for the moment
+                await world.store.retry(row["instance_id"])
     stuck = await world.sql("SELECT * FROM task_instances ORDER BY id LIMIT 5")
     raise AssertionError(f"{await world.count('task_instances')} are stuck, such as {[dict(row) for row in stuck]}")
 

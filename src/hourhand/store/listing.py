@@ -11,14 +11,12 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    ARRAY,
     BigInteger,
     ColumnElement,
     Select,
     Text,
     and_,
     bindparam,
-    func,
     literal_column,
     null,
     select,
@@ -39,6 +37,7 @@ from hourhand.store.definitions import SELECT_TASKS, with_dependencies
 from hourhand.store.ids import allocated_since
 from hourhand.store.rows import definition_of, instance_of
 from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
+from hourhand.store.sql import records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json, from_micros, to_micros
 
@@ -147,10 +146,9 @@ def _ended_of_each(
     names: tuple[str, ...], status: Status | None, triggered_by: TriggeredBy | None, *, superseded: bool
 ) -> Statement:
     """The same for each of some tasks, by one probe of the task's index each, and of those the newest."""
-    each = func.unnest(bindparam("task_ids", type_=ARRAY(BigInteger))).table_valued("id", name="each")
-    query = _select_ended(names, status, triggered_by, superseded=superseded).where(
-        execution_logs.c.task_id == each.c.id
-    )
+    each = records("each", {"id": Id})
+    query = _select_ended(names, status, triggered_by, superseded=superseded)
+    query = query.where(execution_logs.c.task_id == each.c.id)
     newest = query.limit(bindparam("limit", type_=BigInteger)).correlate(each).lateral("newest")
     return _page_of(
         select(newest).select_from(each.join(newest, true())).order_by(newest.c.end_time.desc(), newest.c.log_id.desc())
@@ -258,7 +256,9 @@ async def _of_few_tasks(
 ) -> Sequence[Row]:
     """However rare their endings are among all others, a probe per task finds the newest."""
     if tx.dialect == "postgresql":
-        return await tx.fetch(_ended_of_each(names, *words, superseded=superseded), task_ids=ids, **params)
+        return await tx.fetch(
+            _ended_of_each(names, *words, superseded=superseded), each=[{"id": one} for one in ids], **params
+        )
     # SQLite has no LATERAL, and needs none: a statement costs it no round trip.
     one = _ended((*names, "task_id"), *words, superseded=superseded)
     rows = [row for task_id in ids for row in await tx.fetch(one, **params, task_id=task_id)]

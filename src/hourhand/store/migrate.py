@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,7 +77,7 @@ async def require_current(url: str) -> None:
 
 def newest() -> str:
     """The newest revision this program knows."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
+    head = _scripts(_location()).get_current_head()
     if head is None:
         raise AssertionError("the program ships without migrations")
     return head
@@ -89,12 +90,22 @@ def _config() -> Config:
     return config
 
 
+def _location() -> str:
+    return _config().get_main_option("script_location") or ""
+
+
+@cache
+def _scripts(location: str) -> ScriptDirectory:
+    """The migrations of a folder; reading them takes longer than opening a store."""
+    return ScriptDirectory(location)
+
+
 def _current(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
 def _refuse_newer(current: str | None) -> None:
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    known = {script.revision for script in _scripts(_location()).walk_revisions()}
     if current is not None and current not in known:
         raise SchemaTooNew(
             f"the store's schema is at revision {current}, which this program does not know "
