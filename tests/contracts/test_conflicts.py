@@ -91,7 +91,11 @@ async def set_up(world: World, seconds: float) -> Scene:
             **more,
         ),
         await world.task(
-            "strict", schedule="@upstream", dependency_ids=(a,), upstream_failure_policy=UpstreamFailurePolicy.FAIL
+            "strict",
+            schedule="@upstream",
+            dependency_ids=(a,),
+            upstream_failure_policy=UpstreamFailurePolicy.FAIL,
+            **more,
         ),
         await world.task("asked", dependency_ids=(a, b), upstream_failure_policy=UpstreamFailurePolicy.FAIL, **more),
     ]

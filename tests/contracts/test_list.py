@@ -177,7 +177,11 @@ FILTERS: list[tuple[str, Callable[[dict[str, Task]], dict[str, Any]], Callable[[
 ]
 
 
-async def test_every_filter_finds_what_it_names_and_nothing_else(world: World) -> None:
+@pytest.mark.parametrize("few", [50, 0])
+async def test_every_filter_finds_what_it_names_and_nothing_else(
+    world: World, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hourhand.store.listing.FEW_TASKS", few)  # types with few tasks and with many are read apart
     animals = await zoo(world)
     everything: list[Instance] = await walk(world.store.list_instances)
     logs: list[Instance] = await walk(world.store.list_logs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Boolean, Integer, Text, func, select
@@ -25,6 +26,8 @@ from hourhand.store.sql import insert, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 from hourhand.store.waits import Wanted, add_waits
+
+_LONGEST_KEY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +274,11 @@ def concurrency_key(task: TaskDefinition, args: Any) -> str | None:
     if task.concurrency_key is None:
         return None
     try:
-        return substitute(task.concurrency_key, args or task.payload.get("args"), "concurrency_key")
+        key = substitute(task.concurrency_key, args or task.payload.get("args"), "concurrency_key")
     except InvalidInput:
         return task.concurrency_key
+    # No index takes a key of any length; a long one is told apart by its hash.
+    return key if len(key) <= _LONGEST_KEY else f"{key[:100]}…{sha256(key.encode()).hexdigest()}"
 
 
 async def record_skips(tx: Tx, skips: Iterable[tuple[Task, SkipRun]], now: datetime) -> int:
