@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import reprlib
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from hourhand.model.errors import (
     InvalidInput,
     NotFound,
     StoreError,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ PROBLEM_SCHEMA = {
 }
 
 log = logging.getLogger(__name__)
-_short = reprlib.Repr()
-_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
 
 
 class Problem(Response):
@@ -71,11 +69,6 @@ class Problem(Response):
         text = json.dumps(body, ensure_ascii=False)
         # A refused value may hold half of a surrogate pair, which has no UTF-8: show it escaped rather than fail.
         super().__init__(text.encode("utf-8", "backslashreplace"), status, headers)
-
-
-def shown(value: object) -> str:
-    """Return a refused value, short enough to be put into a message however large or deep it is."""
-    return _short.repr(value)
 
 
 def problem_of(error: HourhandError) -> Problem:

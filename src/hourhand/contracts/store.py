@@ -143,9 +143,7 @@ class Executing(Protocol):
     async def deregister(self, executor_id: str) -> None:
         """Leave the registry at once."""
 
-    async def beat(
-        self, executor_id: str, held: Sequence[Held] = (), *, extend: Sequence[Held] | None = None
-    ) -> Beat:
+    async def beat(self, executor_id: str, held: Sequence[Held] = (), *, extend: Sequence[Held] | None = None) -> Beat:
         """Show a sign of life and extend the leases of `extend` (all that is held, unless told otherwise).
 
         The answer names the lanes to claim from, what was cancelled and what was superseded, and whether to register

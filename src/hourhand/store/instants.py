@@ -100,7 +100,7 @@ _NEW_COLUMNS: dict[str, Any] = {
     "notes": Text(),
 }
 _NEW = records("new", _NEW_COLUMNS)
-_OPTIONAL = (
+OPTIONAL = (
     "args",
     "requested_by",
     "key",
@@ -110,6 +110,7 @@ _OPTIONAL = (
     "backup_reference",
     "notes",
 )
+"""What a submission may bring along, and a schedule does not."""
 INSERT_INSTANCES = Statement(
     insert(task_instances)
     .from_select(
@@ -262,7 +263,7 @@ async def insert_instances(tx: Tx, new: Sequence[NewInstance]) -> list[int]:
                 "shard_total": one.shard.total,
                 "target_executor_id": one.shard.target_executor_id,
                 "concurrency_key": one.values["concurrency_key"],
-                **{name: one.values.get(name) for name in _OPTIONAL},
+                **{name: one.values.get(name) for name in OPTIONAL},
             }
         )
     await tx.fetch(INSERT_INSTANCES, new=rows)

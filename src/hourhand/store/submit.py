@@ -20,7 +20,7 @@ from hourhand.rules.schedule import Manual, parse
 from hourhand.store.claim import PRIORITIES
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
-from hourhand.store.instants import NewInstance, enter_instants, insert_instances
+from hourhand.store.instants import OPTIONAL, NewInstance, enter_instants, insert_instances
 from hourhand.store.listing import get_instance
 from hourhand.store.moving import DELETE_INSTANTS, SEAM
 from hourhand.store.registry import alive_executors
@@ -30,16 +30,6 @@ from hourhand.store.statements import Statement
 from hourhand.store.types import Id
 from hourhand.store.waits import Wanted, add_waits, unblock
 
-_PASSED_ON = (
-    "args",
-    "requested_by",
-    "key",
-    "data_source_id",
-    "operation_kind",
-    "operation_config_id",
-    "backup_reference",
-    "notes",
-)
 _DEPENDED_ON = Statement(
     select(task_dependencies.c.depends_on_id).distinct().where(any_of(task_dependencies.c.depends_on_id, "ids"))
 )
@@ -101,7 +91,7 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
                 shard=shard,
                 blocked_by=_obstacle(one, task),
                 values={
-                    **{name: getattr(one, name) for name in _PASSED_ON},
+                    **{name: getattr(one, name) for name in OPTIONAL},
                     **({} if one.priority is None else {"priority": one.priority}),
                 },
             )
