@@ -14,7 +14,7 @@ from hourhand.store.types import to_micros
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOGS, LIVING, TASKS, INSTANTS, DAYS = 1_000_000, 200_000, 20_000, 200_000, 10
+LOGS, LIVING, TASKS, INSTANTS, DAYS = 1_000_000, 200_000, 20_000, 400_000, 10
 RARE_TASK, RARE_GROUP, RARE_EXECUTOR, RARE_SOURCE = 900_001, 2, "silent", 7
 
 _TASK = """
@@ -34,7 +34,7 @@ SELECT n, n, 'task', CASE WHEN n < 2000 AND n % 100 = 1 THEN 900001 ELSE n % 100
     CASE WHEN n < 2000 AND n % 100 = 2 THEN 2 ELSE 1 END, t,
     CASE WHEN n < 2000 AND n % 100 = 3 THEN 'cancelled' WHEN n % 50 = 4 THEN 'failed' ELSE 'success' END, t,
     1, 5, t, CASE WHEN n < 2000 AND n % 100 = 5 THEN 'backfill' WHEN n % 2 = 0 THEN 'api' ELSE 'scheduler' END, t, 5,
-    CASE WHEN n < 2000 AND n % 100 = 6 THEN 'silent' ELSE 'e' || n % 50 END,
+    CASE WHEN n < 2000 AND n % 100 = 6 THEN 'silent' ELSE 'e' || (n % 50) END,
     CASE WHEN n < 2000 AND n % 100 = 7 THEN 7 END
 FROM (SELECT n, {now} - {seconds} * {back} AS t FROM {numbers}) logs
 """
@@ -45,9 +45,9 @@ INSERT INTO task_instances (id, task_id, task_version, group_id, scheduled_time,
 SELECT {logs} + n, n % 1000 + 1, 1, 1, {now} - {seconds} * n,
     CASE WHEN n % 100 = 0 THEN 'running' WHEN n % 100 < 5 THEN 'planned' ELSE 'pending' END,
     CASE WHEN n % 100 IN (1, 2) THEN 'dependencies' WHEN n % 100 IN (3, 4) THEN 'permit' END,
-    CASE WHEN n % 100 = 0 THEN 'e' || n % 7 END, {now} - {seconds} * n, 1, n % 10, {now} - {seconds} * n,
+    CASE WHEN n % 100 = 0 THEN 'e' || (n % 7) END, {now} - {seconds} * n, 1, n % 10, {now} - {seconds} * n,
     CASE WHEN n % 2 = 0 THEN 'api' ELSE 'scheduler' END, CASE WHEN n % 100 = 0 THEN {now} + {seconds} * 86400 END,
-    CASE WHEN n % 100 = 0 THEN {now} END, {false}, CASE WHEN n % 100 IN (3, 4) THEN 'key ' || n % 20 END,
+    CASE WHEN n % 100 = 0 THEN {now} END, {false}, CASE WHEN n % 100 IN (3, 4) THEN 'key ' || (n % 20) END,
     CASE WHEN n % 20000 = 77 THEN 7 END
 FROM {numbers}
 """
@@ -58,7 +58,7 @@ SELECT n % 1000 + 1, {now} - {seconds} * n, CASE WHEN n % 10 > 0 THEN 'success' 
 """
 _WAIT = """
 INSERT INTO instance_waits (instance_id, upstream_task_id, upstream_time, requires)
-SELECT id, task_id % 1000 + 1, {now} - {seconds} * 10, 'success' FROM task_instances WHERE blocked_by = 'dependencies'
+SELECT id, task_id % 1000 + 1, scheduled_time, 'success' FROM task_instances WHERE blocked_by = 'dependencies'
 """
 _GROUP = "INSERT INTO groups (id, name, created_at, updated_at) VALUES (2, 'rare', {now}, {now})"
 _LANE = "INSERT INTO lanes (id, group_id, requires, labels) VALUES (1, 1, 'builtin', '{{}}')"
@@ -120,6 +120,7 @@ async def fill_postgresql(url: str) -> None:
         await connection.execute(_LIVE.format(**words, numbers=numbers(1, LIVING)), timeout=120)
         await connection.execute(_INSTANT.format(**words, numbers=numbers(1, INSTANTS)), timeout=120)
         await connection.execute(_WAIT.format(**words), timeout=120)
+        await connection.execute("DELETE FROM id_days")
         await connection.execute(f"SELECT setval('instance_ids', {LOGS + LIVING}), setval('execution_log_ids', {LOGS})")
         for table in ("execution_logs", "task_instances", "task_instants", "instance_waits", "tasks"):
             await connection.execute(f"ANALYZE {table}", timeout=120)

@@ -80,6 +80,7 @@ async def test_an_attempt_that_fails_is_followed_by_another_while_retries_are_le
         statuses.append(finished.status)
         attempts.append((claimed.fence, claimed.retry_count))
         if number < 2:
+            assert (await world.store.get_instance(claimed.instance_id)).fence == claimed.fence + 1
             (claimed,) = await world.claim()
 
     assert statuses == [Status.PENDING, Status.PENDING, Status.FAILED]
@@ -135,6 +136,7 @@ async def test_a_hand_back_is_claimable_again_and_counts_for_nothing(world: Worl
     (finished,) = await world.end([claimed], OutcomeKind.HANDED_BACK)
 
     assert finished.status is Status.PENDING
+    assert (await world.store.get_instance(claimed.instance_id)).fence == claimed.fence + 1
     assert await world.store.list_attempts(claimed.instance_id) == []
     (again,) = await world.claim()
     assert (again.instance_id, again.retry_count, again.loss_count) == (claimed.instance_id, 0, 0)

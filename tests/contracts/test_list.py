@@ -69,8 +69,9 @@ async def test_the_living_come_first_and_the_ended_after_them_newest_first(world
     found: list[Instance] = await walk(world.store.list_instances)
     assert [one.id for one in found[:20]] == sorted(living, reverse=True)
     assert {one.id for one in found[20:]} == set(ended)
-    places = [(one.end_time, one.log_id) for one in found[20:]]
-    assert places == sorted(places, key=str, reverse=True)
+    places = [(one.end_time, one.log_id or 0) for one in found[20:] if one.end_time is not None]
+    assert len(places) == 20
+    assert places == sorted(places, reverse=True)
     assert {one.task_name for one in found} == {found[0].task_name}
     assert all((one.log_id is None) == (one.status is Status.PENDING) for one in found)
 

@@ -90,6 +90,16 @@ async def test_several_tasks_share_a_key(world: World) -> None:
     assert await given(world, ids) == [0]
 
 
+async def test_of_tasks_that_share_a_key_each_keeps_its_own_limit(world: World) -> None:
+    wide, narrow = await keyed(world, 3), await keyed(world, 1)
+    ids = [await world.submit(task) for task in (wide, wide, narrow, wide)]
+    await world.executor()
+    await world.store.sweep()
+    assert await given(world, ids) == [0, 1], "the third has no room beside others, and nobody overtakes it"
+    await world.end(await world.claim())
+    assert await given(world, ids) == [2]
+
+
 async def test_arguments_make_keys_of_their_own(world: World) -> None:
     await world.executor()
     task = await world.task(concurrency_key="tenant-${tenant}")

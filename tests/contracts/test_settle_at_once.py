@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contracts.elapse import align, elapse, instances, only, transaction
+from contracts.elapse import align, elapse, instances, ledger, only, transaction
 from contracts.world import endings
 from hourhand.model.words import OutcomeKind, OverlapPolicy, Status
 from hourhand.store.definitions import Versions
@@ -95,6 +95,22 @@ async def test_two_settlers_at_the_same_time_release_their_dependent_once(cluste
     assert (await only(world, dependent)).status is Status.PENDING
     (again,) = await world.claim()
     assert again.fence == 1
+
+
+async def test_two_settlers_at_the_same_time_fail_their_dependent_once(cluster_world: World) -> None:
+    world = cluster_world
+    claimed, dependent = await two_upstreams(world)
+    await world.execute("UPDATE tasks SET upstream_failure_policy = 'fail' WHERE id = :id", id=dependent.id)
+    one = await world.store.flush(endings(claimed[:1], OutcomeKind.FAILED))
+    other = await world.store.flush(endings(claimed[1:], OutcomeKind.FAILED))
+    async with transaction(world) as connection:
+        await settle(PostgresqlTx(connection), one.aftermath.unsettled, limit=10, look_ahead=world.store.look_ahead)
+        following = asyncio.create_task(world.store.follow(other.aftermath))
+        await asyncio.sleep(0.1)
+    await following
+    assert await world.count("execution_logs", f"task_id = {dependent.id}") == 1
+    (row,) = (await ledger(world, dependent)).values()
+    assert (row["shards_left"], row["outcome"]) == (0, "failed")
 
 
 async def test_a_wait_made_while_the_finish_is_uncommitted_is_seen(cluster_world: World) -> None:

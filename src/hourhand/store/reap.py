@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Text, and_, bindparam, exists, func, or_, select, text, update
+from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select, text, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.instance import Outcome
@@ -24,9 +24,11 @@ _EXPIRED = Statement(
     select(*LOCKED_COLUMNS, task_instances.c.target_executor_id)
     .where(
         task_instances.c.status == RUNNING,
+        # As all that run have; and the sum below: else SQLite reads the whole backlog by id, not the index of these.
+        task_instances.c.executor_id.is_not(None),
         task_instances.c.lease_until < select(lease_clock()).scalar_subquery(),
     )
-    .order_by(task_instances.c.id)
+    .order_by(task_instances.c.id + literal_column("0"))
     .limit(bindparam("limit"))
     .with_for_update(skip_locked=True)
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, or_, select, update
+from sqlalchemy import Text, bindparam, func, literal_column, or_, select, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.words import DependencyMode, Requires, Status, UpstreamFailurePolicy
@@ -124,10 +124,7 @@ _dependent = tasks.alias("dependent")
 _TO_EVALUATE = Statement(
     select(instance_waits.c.instance_id)
     .distinct()
-    .join(
-        task_instances,
-        (task_instances.c.id == instance_waits.c.instance_id) & (task_instances.c.blocked_by == "dependencies"),
-    )
+    .join(task_instances, task_instances.c.id == instance_waits.c.instance_id)
     .join(_dependent, _dependent.c.id == task_instances.c.task_id)
     .join(_upstream, _upstream.c.id == instance_waits.c.upstream_task_id)
     .outerjoin(
@@ -137,6 +134,9 @@ _TO_EVALUATE = Statement(
     )
     .where(
         instance_waits.c.instance_id > bindparam("after", type_=Id),
+        # Both inlined, or the partial index of the planned could not be used.
+        task_instances.c.status == PLANNED,
+        task_instances.c.blocked_by == literal_column("'dependencies'"),
         or_(
             # Its upstream has ended, or lives again, since this was last looked at.
             task_instants.c.task_id.is_not(None) & task_instants.c.outcome.is_distinct_from(instance_waits.c.seen),
