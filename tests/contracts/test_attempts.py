@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contracts.rows import counts, difference, expire, living
+from hourhand.model.errors import InvalidInput
 from hourhand.model.instance import Held, LogLine, Progress
 from hourhand.model.words import OutcomeKind
 from hourhand.store.attempts import MESSAGE_BYTES, line_seq
@@ -55,6 +56,20 @@ async def test_progress_phase_and_checkpoint_are_stored(world: World) -> None:
     instance = await world.store.get_instance(claimed.instance_id)
     assert late == []
     assert (instance.progress, instance.phase, instance.checkpoint) == (0.25, "copying", {"page": 3})
+
+
+@pytest.mark.parametrize("checkpoint", [{"at": float("nan")}, {"at": "x\x00"}, {"pages": {1, 2}}, ["x" * 300_000]])
+async def test_a_checkpoint_that_cannot_be_stored_is_refused_and_the_good_one_stays(
+    world: World, checkpoint: Any
+) -> None:
+    (claimed,) = await start(world)
+    await world.store.report_progress([report(claimed, checkpoint={"page": 3})])
+
+    with pytest.raises(InvalidInput, match="checkpoint"):
+        await world.store.report_progress([report(claimed, progress=0.5, checkpoint=checkpoint)])
+
+    instance = await world.store.get_instance(claimed.instance_id)
+    assert (instance.progress, instance.checkpoint) == (None, {"page": 3})
 
 
 async def test_what_a_report_leaves_out_stays_as_it_was(world: World) -> None:

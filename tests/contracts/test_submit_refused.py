@@ -77,3 +77,14 @@ async def test_a_task_that_is_not_there_refuses_the_whole_batch(world: World, *,
         await world.store.submit([Submission(task_id=task.id), Submission(task_id=missing)])
 
     assert difference(before, await counts(world)) == {}
+
+
+@pytest.mark.parametrize(("values", "field"), [({"key": "k"}, "key"), ({"held": True}, "held")])
+async def test_a_broadcast_takes_neither_a_key_nor_a_hold(world: World, values: dict[str, Any], field: str) -> None:
+    await world.executor()
+    task = await world.task(broadcast=True)
+
+    with pytest.raises(InvalidInput, match="broadcast") as refused:
+        await world.submit(task, **values)
+
+    assert [error.field for error in refused.value.errors] == [field]

@@ -163,7 +163,11 @@ class Executing(Protocol):
         """After a claim whose answer was lost: give back what runs under this id but is not held."""
 
     async def report_progress(self, reports: Sequence[Progress]) -> list[Held]:
-        """Store progress and checkpoints; the attempts that were superseded, for which nothing was stored."""
+        """Store progress and checkpoints; the attempts that were superseded, for which nothing was stored.
+
+        A checkpoint that cannot be stored refuses the whole batch, so check each with `rules.definition.check_json`
+        before it joins others.
+        """
 
     async def write_lines(self, lines: Sequence[tuple[Held, LogLine]]) -> int:
         """Store lines; how many. Sent twice is stored once; lines of superseded attempts are dropped."""

@@ -256,7 +256,12 @@ def check_args(args: Any) -> None:  # noqa: ANN401 - it is checked here
         return
     if not isinstance(args, Mapping):
         raise InvalidInput.one("args", args, f"{shown(args)} is not an object: give named arguments")
-    errors = list(json_errors(args, "args"))
+    check_json(args, "args")
+
+
+def check_json(value: Any, field: str) -> None:  # noqa: ANN401 - it is checked here
+    """Refuse a value that cannot be stored as JSON."""
+    errors = list(json_errors(value, field))
     if errors:
         raise InvalidInput(errors)
 

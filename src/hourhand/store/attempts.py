@@ -9,13 +9,14 @@ from sqlalchemy import BigInteger, Boolean, Double, Integer, Text, bindparam, ca
 
 from hourhand.model.instance import AttemptRecord, Held, LogLine, Progress
 from hourhand.model.words import OutcomeKind
+from hourhand.rules.definition import check_json
 from hourhand.store.database import Tx
 from hourhand.store.ids import first_day
 from hourhand.store.schema import RUNNING, instance_attempts, instance_logs, task_instances
 from hourhand.store.sql import insert, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
-from hourhand.store.values import clean_json, clean_text
+from hourhand.store.values import clean_text
 
 MESSAGE_BYTES = 64 * 1024
 _TOLERANCE_SECONDS = 3_600
@@ -129,7 +130,9 @@ async def report_progress(tx: Tx, reports: Sequence[Progress]) -> list[Held]:
         if one.phase is not None:
             row["phase"] = clean_text(one.phase, 200)
         if one.checkpoint is not None:
-            row |= {"checkpoint": clean_json(one.checkpoint), "has_checkpoint": True}
+            # Never mended: a successor would resume from what its predecessor did not say.
+            check_json(one.checkpoint, "checkpoint")
+            row |= {"checkpoint": one.checkpoint, "has_checkpoint": True}
     mine = {Held(row["id"], row["fence"]) for row in await tx.fetch(_LOCK_MINE, reports=list(rows.values()))}
     if mine:
         await tx.run(_REPORT, reports=[rows[held] for held in rows if held in mine])

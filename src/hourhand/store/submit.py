@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import count
 
 from sqlalchemy import Text, select
 
@@ -132,6 +133,8 @@ def _check(one: Submission, task: Task | None) -> None:
     if task is None or task.deleted_at is not None:
         raise NotFound("task", one.task_id)
     check_args(one.args)
+    if one.held and task.broadcast:
+        raise InvalidInput.one("held", one.held, "a broadcast goes to the executors alive now and cannot be held")
     if one.held and one.wait:
         raise InvalidInput.one("wait", one.wait, "an instance that is held until dispatched cannot wait as well")
     if one.priority is not None and (type(one.priority) is not int or one.priority not in PRIORITIES):
@@ -224,12 +227,13 @@ async def _ledger_times(
         return {}
     followed = {row["depends_on_id"] for row in await tx.fetch(_DEPENDED_ON, ids=sorted(manual))}
     times: dict[int, datetime] = {}
-    moment = now
-    for index, task in wanted.items():
-        while task.id in followed and index not in times:
-            if await enter_instants(tx, [(task.id, moment, len(targets.get(task.id, WHOLE)))]):
-                times[index] = moment
-            moment += timedelta(microseconds=1)
+    moments = (now + timedelta(microseconds=n) for n in count())
+    while missing := [index for index, task in wanted.items() if task.id in followed and index not in times]:
+        tried = dict(zip(missing, moments, strict=False))
+        entered = await enter_instants(
+            tx, [(wanted[index].id, at, len(targets.get(wanted[index].id, WHOLE))) for index, at in tried.items()]
+        )
+        times |= {index: at for index, at in tried.items() if (wanted[index].id, at) in entered}
     return times
 
 
