@@ -58,11 +58,7 @@ TASK_SCHEDULER = Source(
                 "status": "task_instances.status",
                 "executor_id": "task_instances.executor_id",
                 "start_time": "task_instances.start_time",
-                "end_time": (
-                    "execution_logs.end_time",
-                    "task_instances.end_time",
-                    "of the ended, and of the last attempt of the living",
-                ),
+                "end_time": ("execution_logs.end_time", "the living have none: an instance moves when it ends"),
                 "retry_count": "task_instances.retry_count",
                 "result": ("task_instances.result", "execution_logs.result", "with output and error"),
                 "created_at": "task_instances.created_at",

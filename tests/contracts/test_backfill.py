@@ -52,6 +52,16 @@ async def test_both_ends_of_the_range_belong_to_it(world: World) -> None:
     assert sorted(await ledger(world, task)) == [at(task, 2), at(task, 3), at(task, 5)]
 
 
+@pytest.mark.parametrize("naive", ["from", "to"])
+async def test_a_time_without_a_zone_is_refused(world: World, naive: str) -> None:
+    task = await overslept(world)
+    times = {"from": at(task, 2), "to": at(task, 3)}
+    times[naive] = times[naive].replace(tzinfo=None)
+    with pytest.raises(InvalidInput, match="no time zone") as refused:
+        await world.store.backfill(task.id, times["from"], times["to"], by="ann")
+    assert refused.value.errors[0].field == naive
+
+
 async def test_instants_still_to_come_are_left_to_the_scheduler(world: World) -> None:
     task = await world.task(schedule="@every 60s", misfire_grace_seconds=900, overlap_policy="parallel")
     await elapse(world, 330)

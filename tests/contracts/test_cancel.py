@@ -56,6 +56,16 @@ async def test_what_runs_is_asked_to_stop_and_told_at_its_next_beat(world: World
     assert [one.status for one in await world.end([claimed], OutcomeKind.CANCELLED)] == [Status.CANCELLED]
 
 
+async def test_why_what_runs_was_cancelled_is_remembered(world: World) -> None:
+    await world.executor()
+    submitted = await world.submit(await world.task())
+    await world.claim()
+    await world.store.cancel(submitted, reason="the data\0 is wrong")
+    row = await living(world, submitted)
+    assert row is not None
+    assert row["cancel_reason"] == "the data is wrong"
+
+
 async def test_asking_twice_changes_nothing(world: World) -> None:
     await world.executor()
     submitted = await world.submit(await world.task())

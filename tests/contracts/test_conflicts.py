@@ -143,7 +143,7 @@ async def submit(scene: Scene, _name: str) -> None:
     batch = []
     for _ in range(scene.dice.randint(1, 12)):
         task = scene.dice.choice([*scene.upstreams, *scene.following, *scene.keyed, *scene.broadcast])
-        held = scene.dice.random() < 0.1
+        held = not task.broadcast and scene.dice.random() < 0.1
         key = f"key-{scene.dice.randrange(5)}" if scene.dice.random() < 0.3 and not task.broadcast else None
         batch.append(Submission(task_id=task.id, key=key, held=held, wait=not held and scene.dice.random() < 0.5))
     answers = await scene.world.store.submit(batch)

@@ -11,6 +11,8 @@ from contracts.elapse import instances, report
 from hourhand.model.errors import DuplicateName, HasDependents, InvalidInput, NotFound, StaleVersion
 from hourhand.model.task import Task, TaskDefinition
 from hourhand.model.words import Status, TaskType
+from hourhand.store.postgresql import PostgresqlTx
+from hourhand.store.sqlite import SqliteTx
 
 if TYPE_CHECKING:
     from contracts.world import World
@@ -138,6 +140,37 @@ async def test_a_cycle_is_refused_and_named(world: World) -> None:
         await change(world, a, dependency_ids=[c.id])
     assert (refused.value.errors[0].field, refused.value.errors[0].value) == ("dependency_ids", [c.id])
     assert (await world.store.get_task(a.id)).dependency_ids == ()
+
+
+async def test_a_cycle_is_found_at_any_depth_and_a_diamond_is_none(world: World) -> None:
+    chain = [await world.task("0")]
+    for place in range(1, 30):
+        chain.append(await world.task(str(place), dependency_ids=tuple(one.id for one in chain[-2:])))
+    with pytest.raises(InvalidInput, match="form a cycle: 0 → 29 →.* → 0"):
+        await change(world, chain[0], dependency_ids=[chain[-1].id])
+    await change(world, chain[-1], dependency_ids=[one.id for one in chain[:-1]])
+
+
+async def test_only_what_the_dependencies_lead_to_is_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = await world.task()
+    b = await world.task(dependency_ids=(a.id,))
+    await world.execute(
+        "INSERT INTO task_dependencies (task_id, depends_on_id) WITH RECURSIVE far(n) AS "
+        "(SELECT 1000 UNION ALL SELECT n + 1 FROM far WHERE n < 3000) SELECT n, n + 1 FROM far"
+    )
+    most = 0
+    for kind in (SqliteTx, PostgresqlTx):
+
+        async def fetch(self: Any, *arguments: Any, _original: Any = kind.fetch, **params: Any) -> Any:
+            nonlocal most
+            rows = await _original(self, *arguments, **params)
+            most = max(most, len(rows))
+            return rows
+
+        monkeypatch.setattr(kind, "fetch", fetch)
+    c = await world.task(dependency_ids=(b.id,))
+    await change(world, c, dependency_ids=[a.id, b.id])
+    assert 0 < most < 10
 
 
 async def test_two_edits_that_would_close_a_cycle_together_do_not(world: World) -> None:

@@ -172,6 +172,27 @@ async def test_submissions_for_later_survive_an_edit(world: World) -> None:
         assert {one.id for one in await instances(world, task)} == {by_hand, by_api}
 
 
+async def test_a_retried_instance_of_a_later_instant_survives_an_edit(world: World) -> None:
+    task = await made_ahead(world)
+    ahead = await only(world, task)
+    await world.store.cancel(ahead.id, reason="test")
+    await world.store.retry(ahead.id)
+    await change(world, task, priority=1)
+    assert [one.id for one in await instances(world, task)] == [ahead.id]
+
+
+async def test_an_edit_does_not_wait_for_instances_that_it_leaves_alone(cluster_world: World) -> None:
+    world = cluster_world
+    task = await made_ahead(world)
+    later = await world.store.now() + timedelta(hours=1)
+    others = [await world.submit(task), await world.submit(task, run_at=later)]
+    async with transaction(world) as connection:
+        await connection.fetch("SELECT 1 FROM task_instances WHERE id = ANY ($1) FOR UPDATE", others)
+        async with asyncio.timeout(2):
+            await change(world, task, priority=1)
+    assert [one.id for one in await instances(world, task)] == others
+
+
 async def test_whoever_waits_for_an_instance_that_is_taken_back_waits_for_its_successor(world: World) -> None:
     await world.executor()
     upstream = await world.task(schedule="@yearly")

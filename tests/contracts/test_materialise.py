@@ -142,12 +142,12 @@ async def test_what_is_younger_than_the_grace_simply_fires(world: World) -> None
 
 
 async def test_a_very_long_run_of_skips_is_counted_up_to_a_bound(world: World) -> None:
-    task = await world.task(schedule="@every 1s", misfire_policy=MisfirePolicy.SKIP, misfire_grace_seconds=1)
-    await elapse(world, 15_000)
+    task = await world.task(schedule="* * * * * *", misfire_policy=MisfirePolicy.SKIP, misfire_grace_seconds=1)
+    await elapse(world, 3_000)
     await world.store.materialise()
     (one,) = [skip for skip in await skips(world, task) if skip.skip_reason is SkipReason.MISFIRE]
     assert one.summary is not None
-    assert (one.summary["count"], one.summary["more"]) == (10_000, True)
+    assert (one.summary["count"], one.summary["more"]) == (1_000, True)
     assert datetime.fromisoformat(one.summary["last"]) > await world.store.now() - timedelta(seconds=30)
 
 
@@ -170,11 +170,10 @@ async def test_skips_for_different_reasons_are_recorded_apart_and_in_order(world
     await elapse(world, 330)
     await world.store.materialise()
     task = await again(world, task)
-    assert await fired(world, task) == minutes(task, 1)
+    assert await fired(world, task) == minutes(task, 1, 2)
     recorded = [(one.skip_reason, one.scheduled_time, dict(one.summary or {})) for one in await skips(world, task)]
-    second, third, fourth, fifth = minutes(task, 2, 3, 4, 5)
+    third, fourth, fifth = minutes(task, 3, 4, 5)
     assert recorded == [
-        (SkipReason.OVERLAP, second, {"count": 1, "last": second.isoformat()}),
         (SkipReason.MISFIRE, third, {"count": 2, "last": fourth.isoformat()}),
         (SkipReason.OVERLAP, fifth, {"count": 1, "last": fifth.isoformat()}),
     ]

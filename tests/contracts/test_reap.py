@@ -221,6 +221,38 @@ async def test_a_shard_with_a_concurrency_key_whose_executor_is_gone_goes_to_one
     assert [one.shard_index for one in await world.run_all("e1")] == [0, 1]
 
 
+async def test_shards_that_nobody_can_take_do_not_keep_those_waiting_that_somebody_can(world: World) -> None:
+    for name, group in (("a1", "a"), ("b1", "b"), ("b2", "b")):
+        await world.executor(name, group=group)
+    stuck = await world.task(group="a", broadcast=True)
+    for _ in range(3):
+        await world.submit(stuck)
+    await world.submit(await world.task(group="b", broadcast=True))
+    await world.store.deregister("a1")
+    await world.store.deregister("b1")
+
+    await world.store.reap(limit=3)
+
+    assert sorted(one.shard_index for one in await world.claim("b2")) == [0, 1]
+    assert await world.count("task_instances", "target_executor_id = 'a1'") == 3
+
+
+async def test_a_shard_goes_to_one_that_has_what_its_version_asks_for(world: World) -> None:
+    await world.executor("e1", labels={"gpu": "yes"})
+    task = await world.task(broadcast=True, executor_labels={"gpu": "yes"})
+    await world.submit(task)
+    await world.store.edit_task(task.id, {"executor_labels": {}}, by="test")
+    await world.store.deregister("e1")
+
+    await world.executor("e2")
+    await world.store.reap()
+    assert await world.claim("e2") == []
+
+    await world.executor("e3", labels={"gpu": "yes"})
+    await world.store.reap()
+    assert len(await world.claim("e3")) == 1
+
+
 async def test_a_shard_whose_executor_is_gone_waits_while_nobody_is_alive(world: World) -> None:
     await world.executor("e1")
     await world.submit(await world.task(broadcast=True))

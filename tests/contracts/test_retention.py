@@ -115,6 +115,39 @@ async def test_what_a_living_instance_wrote_stays_as_long_as_it_lives(world: Wor
     assert (await world.store.get_instance(one)).status is Status.SUCCESS
 
 
+@pytest.mark.parametrize("how", ["held", "waiting", "far ahead"])
+async def test_one_forgotten_instance_that_never_ran_keeps_nothing_else(world: World, how: str) -> None:
+    task = await busy(world)
+    changes: dict[str, Any] = {
+        "held": {"held": True},
+        "waiting": {"wait": True},
+        "far ahead": {"run_at": datetime(2090, 1, 1, tzinfo=UTC)},
+    }[how]
+    dependent = await world.task(dependency_ids=(task.id,))
+    forgotten = await world.submit(dependent, **changes)
+    await elapse(world, 400 * 86_400)
+    young = [await ended(world, task, days) for days in (OLD, YOUNG)][1]
+    await world.store.retain(days=PERIOD)
+    assert await kept(world, "instance_logs") == await kept(world, "instance_attempts") == {young}
+    assert (await world.store.get_instance(forgotten)).status in (Status.PLANNED, Status.PENDING)
+
+
+@pytest.mark.parametrize("kind", [None, OutcomeKind.FAILED, OutcomeKind.HANDED_BACK])
+async def test_what_an_old_instance_that_was_attempted_wrote_stays(world: World, kind: OutcomeKind | None) -> None:
+    task = await busy(world)
+    await world.submit(await world.task(), held=True)
+    one = await world.submit(task)
+    claimed = await world.claim()
+    line = LogLine(seq=claimed[0].fence << 32, logged_at=await world.store.now(), message="x")
+    await world.store.write_lines([(Held(one, claimed[0].fence), line)])
+    if kind is not None:
+        await world.end(claimed, kind)
+    await age(world, "instance_logs", OLD)
+    await elapse(world, (OLD + 1) * 86_400)
+    await world.store.retain(days=PERIOD)
+    assert await kept(world, "instance_logs") == {one}
+
+
 # The ledger
 
 
@@ -166,10 +199,25 @@ async def test_the_floor_rises_and_never_falls(world: World) -> None:
         await world.store.retain(days=days)
         (row,) = await world.sql("SELECT number FROM store_values WHERE name = 'ledger_floor'")
         floor = from_micros(row["number"])
-        assert abs(await world.store.now() - floor - timedelta(days=expected)) < timedelta(minutes=1)
+        assert floor == (await _day(world, expected)).replace(hour=0, minute=0, second=0, microsecond=0)
         with pytest.raises(InvalidInput, match="no longer known"):
             await world.store.backfill(task.id, floor - timedelta(seconds=1), await world.store.now(), by="ann")
-    assert await world.store.backfill(task.id, floor, floor + timedelta(days=1), by="ann") == 1
+    assert await world.store.backfill(task.id, floor, floor + timedelta(hours=23), by="ann") == 1
+
+
+async def test_the_ledger_of_a_day_stays_as_long_as_its_logs_may(world: World) -> None:
+    """On PostgreSQL they go by whole days: until then each of them can be retried, and is told apart from new ones."""
+    task = await world.task(schedule="@daily", enabled=False)
+    midnight = (await _day(world, PERIOD)).replace(hour=0, minute=0, second=0, microsecond=0)
+    for time in (midnight, midnight - timedelta(seconds=1), await world.store.now()):
+        await world.execute(
+            "INSERT INTO task_instants (task_id, scheduled_time, outcome, shards_left, ended_at) "
+            "VALUES (:task_id, :time, 'failed', 0, :time)",
+            task_id=task.id,
+            time=moment(world, time),
+        )
+    assert (await world.store.retain(days=PERIOD)).instants == 1
+    assert min(await ledger(world, task)) == midnight
 
 
 # The rest
@@ -287,10 +335,25 @@ async def test_a_day_that_was_detached_but_not_dropped_is_dropped(cluster_world:
     assert row["gone"]
 
 
-async def test_a_detach_that_was_interrupted_is_finished(cluster_world: World) -> None:
+async def test_a_younger_day_that_somebody_detached_is_theirs(cluster_world: World) -> None:
+    """They may be archiving it."""
     world = cluster_world
-    await make_days(world, OLD)
-    name = partitions.partition_name("execution_logs", await _day(world, OLD))
+    await make_days(world, YOUNG)
+    theirs = partitions.partition_name("execution_logs", await _day(world, YOUNG))
+    await define(world, f"ALTER TABLE execution_logs DETACH PARTITION {theirs}")
+    try:
+        await world.store.retain(days=PERIOD)
+        (row,) = await world.sql("SELECT to_regclass(:name) IS NOT NULL AS there", name=theirs)
+        assert row["there"]
+    finally:
+        await define(world, f"DROP TABLE {theirs}")
+
+
+@pytest.mark.parametrize("ago", [OLD, YOUNG])
+async def test_a_detach_that_was_interrupted_is_finished(cluster_world: World, ago: int) -> None:
+    world = cluster_world
+    await make_days(world, ago)
+    name = partitions.partition_name("execution_logs", await _day(world, ago))
     async with transaction(world) as reader:
         await reader.fetch("SELECT 1 FROM execution_logs")
         async with world.store.database.pool.acquire() as connection:  # type: ignore[attr-defined]  # PostgreSQL
@@ -299,8 +362,10 @@ async def test_a_detach_that_was_interrupted_is_finished(cluster_world: World) -
                 await connection.execute(f"ALTER TABLE execution_logs DETACH PARTITION {name} CONCURRENTLY")
     (row,) = await world.sql("SELECT count(*) AS n FROM pg_inherits WHERE inhdetachpending")
     assert row["n"] == 1
-    assert (await world.store.retain(days=PERIOD)).execution_logs == 1
+    assert (await world.store.retain(days=PERIOD)).execution_logs == (1 if ago == OLD else 0)
     assert name not in await days_of(world)
+    (row,) = await world.sql("SELECT to_regclass(:name) IS NULL AS gone", name=name)
+    assert row["gone"] == (ago == OLD), "a younger day is somebody else's to drop"
 
 
 async def _day(world: World, ago: int) -> datetime:

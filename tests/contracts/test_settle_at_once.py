@@ -87,7 +87,13 @@ async def test_two_settlers_at_the_same_time_release_their_dependent_once(cluste
     one = await world.store.flush(endings(claimed[:1]))
     other = await world.store.flush(endings(claimed[1:]))
     async with transaction(world) as connection:
-        await settle(PostgresqlTx(connection), one.aftermath.unsettled, limit=10, look_ahead=world.store.look_ahead)
+        await settle(
+            PostgresqlTx(connection),
+            one.aftermath.unsettled,
+            limit=10,
+            look_ahead=world.store.look_ahead,
+            lease_seconds=15,
+        )
         following = asyncio.create_task(world.store.follow(other.aftermath))
         await asyncio.sleep(0.1)
         assert not following.done(), "it waits for the dependent's row"
@@ -104,7 +110,13 @@ async def test_two_settlers_at_the_same_time_fail_their_dependent_once(cluster_w
     one = await world.store.flush(endings(claimed[:1], OutcomeKind.FAILED))
     other = await world.store.flush(endings(claimed[1:], OutcomeKind.FAILED))
     async with transaction(world) as connection:
-        await settle(PostgresqlTx(connection), one.aftermath.unsettled, limit=10, look_ahead=world.store.look_ahead)
+        await settle(
+            PostgresqlTx(connection),
+            one.aftermath.unsettled,
+            limit=10,
+            look_ahead=world.store.look_ahead,
+            lease_seconds=15,
+        )
         following = asyncio.create_task(world.store.follow(other.aftermath))
         await asyncio.sleep(0.1)
     await following
@@ -155,7 +167,7 @@ async def test_an_end_that_is_retried_while_it_is_settled_is_settled_anew(cluste
     await world.end(claimed[1:])
     points = failed.aftermath.unsettled
     async with transaction(world) as connection:
-        await settle(PostgresqlTx(connection), points, limit=10, look_ahead=world.store.look_ahead)
+        await settle(PostgresqlTx(connection), points, limit=10, look_ahead=world.store.look_ahead, lease_seconds=15)
         retrying = asyncio.create_task(world.store.retry(claimed[0].instance_id))
         await asyncio.sleep(0.1)
     await retrying

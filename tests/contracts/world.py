@@ -60,6 +60,11 @@ class World:
         """Report the same outcome for all of these."""
         return await self.store.finish(endings(claimed, kind, **more))
 
+    @staticmethod
+    def ending(instance_id: int, fence: int, kind: OutcomeKind) -> Ending:
+        """One outcome of an attempt that somebody else claimed."""
+        return Ending(instance_id=instance_id, fence=fence, outcome=Outcome(kind=kind))
+
     async def run_all(self, executor: str = "e1", kind: OutcomeKind = OutcomeKind.SUCCESS) -> list[Assignment]:
         """Claim and end until nothing is left to claim."""
         done: list[Assignment] = []
@@ -92,6 +97,4 @@ async def _raw(tx: Any, query: str, params: dict[str, Any]) -> list[dict[str, An
 
 def endings(claimed: Iterable[Assignment], kind: OutcomeKind = OutcomeKind.SUCCESS, **more: Any) -> list[Ending]:
     """The same outcome for all of these."""
-    return [
-        Ending(instance_id=one.instance_id, fence=one.fence, outcome=Outcome(kind=kind, **more)) for one in claimed
-    ]
+    return [Ending(instance_id=one.instance_id, fence=one.fence, outcome=Outcome(kind=kind, **more)) for one in claimed]

@@ -153,8 +153,9 @@ class Executing(Protocol):
     async def claim(
         self, executor_id: str, lanes: Sequence[int], *, limit: int, take_lost: bool = True
     ) -> list[Assignment]:
-        """Take up to `limit` instances, by priority and age.
+        """Take up to `limit` instances: the highest priority first, in each lane the oldest first.
 
+        Lanes of the same priority come in another order at each claim, so that a backlog in one starves no other.
         Each is then running, leased to this executor alone, under a new fence (guarantee 5). At most one of them has
         lost an executor before, none without `take_lost`.
         """

@@ -17,6 +17,7 @@ class Claim:
     retry_count: int = 0
     loss_count: int = 0
     cancel_requested: bool = False
+    cancel_reason: str | None = None
     concurrency_key: str | None = None
     max_retries: int | None = None
     retry_delay_seconds: int = 10

@@ -81,6 +81,7 @@ class Instance:
     concurrency_key: str | None = None
     key: str | None = None
     cancel_requested: bool = False
+    cancel_reason: str | None = None
     data_source_id: int | None = None
     operation_kind: str | None = None
     operation_config_id: int | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+from hourhand.model.errors import InvalidInput
 from hourhand.model.words import DependencyMode, Requires, Status, UpstreamFailurePolicy
 from hourhand.rules.schedule import is_clocked, parse, previous_instant
 
@@ -37,7 +38,10 @@ def upstream_instant(upstream: Upstream, at: datetime, newest_in_ledger: datetim
     """
     if upstream.deleted:
         return None
-    schedule = parse(upstream.schedule, upstream.timezone)
+    try:
+        schedule = parse(upstream.schedule, upstream.timezone)
+    except InvalidInput:  # this host's zone data may lack what another host's has
+        return newest_in_ledger
     if is_clocked(schedule):
         coming = previous_instant(schedule, at, upstream.anchored_at)
         if coming is not None and still_to_come(upstream, coming):

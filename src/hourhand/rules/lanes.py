@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from hourhand.model.registry import BUILTIN, Executor, Lane
 from hourhand.model.task import TaskDefinition
@@ -33,13 +34,18 @@ def labels_text(labels: Mapping[str, str]) -> str:
 
 def serves(executor: Executor, executor_group_id: int, lane: Lane) -> bool:
     """Whether the executor may claim what is in the lane."""
-    wanted = json.loads(lane.labels)
     return (
         lane.group_id == executor_group_id
-        and lane.requires in executor.provides
         and lane.target_executor_id in ("", executor.id)
-        and all(executor.labels.get(name) == value for name, value in wanted.items())
+        and lane.requires in executor.provides
+        and all(executor.labels.get(name) == value for name, value in _labels(lane.labels))
     )
+
+
+@lru_cache(maxsize=1_000)
+def _labels(text: str) -> tuple[tuple[str, str], ...]:
+    """The inverse of `labels_text`; a few texts are asked for again and again, by every lane and executor."""
+    return tuple(json.loads(text).items())
 
 
 def able(executors: Iterable[tuple[Executor, int]], lane: Lane) -> tuple[str, ...]:

@@ -64,16 +64,22 @@ def finish(claim: Claim, outcome: Outcome, now: datetime) -> Transition:
             return _end(claim, Status.SUCCESS, None)
         case OutcomeKind.HANDED_BACK:
             if claim.cancel_requested:
-                return _end(claim, Status.CANCELLED, "cancelled before it started")
+                return _end(claim, Status.CANCELLED, claim.cancel_reason or "cancelled before it started")
             return _again(claim, now + timedelta(seconds=outcome.delay_seconds))
         case _ if claim.cancel_requested or outcome.kind is OutcomeKind.CANCELLED:
-            return _end(claim, Status.CANCELLED, outcome.error_message or "cancelled on request")
+            return _end(claim, Status.CANCELLED, _why_cancelled(claim, outcome))
         case OutcomeKind.LOST:
             return _lost(claim, outcome, now)
         case OutcomeKind.FAILED | OutcomeKind.TIMED_OUT:
             return _failed(claim, outcome, now)
         case _:  # pragma: no cover
             assert_never(outcome.kind)
+
+
+def _why_cancelled(claim: Claim, outcome: Outcome) -> str:
+    """An attempt that failed of itself says so; one that was stopped has only been told why."""
+    said, asked = outcome.error_message, claim.cancel_reason
+    return (asked or said if outcome.kind is OutcomeKind.CANCELLED else said or asked) or "cancelled on request"
 
 
 def _failed(claim: Claim, outcome: Outcome, now: datetime) -> Transition:

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from hourhand.model.words import MisfirePolicy, SkipReason
-from hourhand.rules.schedule import Schedule, next_instant, previous_instant
+from hourhand.rules.schedule import Every, Schedule, next_instant, previous_instant
 
-COUNT_LIMIT = 10_000
-"""A run of skips is counted exactly up to here; after months of downtime "at least" is enough, a stall is not."""
+COUNT_LIMIT = 1_000
+"""A run of skips is counted exactly up to here; after days of downtime "at least" is enough, a stall is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,8 @@ def _between(schedule: Schedule, anchor: datetime, first: datetime, last: dateti
 
 
 def _run(schedule: Schedule, anchor: datetime, first: datetime, last: datetime) -> SkipRun:
+    if isinstance(schedule, Every):
+        return SkipRun(SkipReason.MISFIRE, first, last, (last - first) // schedule.period + 1)
     count = 0
     for _ in _between(schedule, anchor, first, last):
         if count == COUNT_LIMIT:

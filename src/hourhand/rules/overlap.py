@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import Enum
 from typing import assert_never
 
-from hourhand.model.words import OverlapPolicy
+from hourhand.model.words import MisfirePolicy, OverlapPolicy
 
 
 class Verdict(Enum):
@@ -27,6 +27,13 @@ class Decision:
 
     verdict: Verdict
     waits_on: datetime | None = None
+
+
+def policy_for(policy: OverlapPolicy, misfire_policy: MisfirePolicy, *, missed: bool) -> OverlapPolicy:
+    """Instants that are caught up come all at once: under `skip` the first would make the rest be skipped."""
+    if missed and misfire_policy is MisfirePolicy.CATCH_UP and policy is OverlapPolicy.SKIP:
+        return OverlapPolicy.SERIAL
+    return policy
 
 
 def overlap(policy: OverlapPolicy, newest_live: datetime | None, instant: datetime, now: datetime) -> Decision:

@@ -244,6 +244,7 @@ def _read(words: list[str], zone: str) -> Schedule:
     if not text.startswith("@"):
         return CronSchedule(text, zone, compile_cron(tuple(words)))
     form, argument = words[0].lower(), " ".join(words[1:])
+    text = f"{form} {argument}".rstrip()
     if form in _MACROS or form in _WORDS:
         if argument:
             raise Refused(f"{form} stands alone; remove {argument!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hourhand.store.migrate import require_current, revision, sqlite_path, upgrade
 from hourhand.store.postgresql import PostgresqlDatabase
-from hourhand.store.reap import expire_all_leases
+from hourhand.store.reap import bury_the_dead
 from hourhand.store.sqlite import SqliteDatabase
 from hourhand.store.store import SqlStore as Store
 
@@ -28,10 +28,13 @@ async def open_store(
         await upgrade(url)
     await require_current(url)
     database: SqliteDatabase | PostgresqlDatabase
-    if path is None:
-        database = await PostgresqlDatabase.open(url)
-        await database.ensure_partitions()
-    else:
-        database = SqliteDatabase(path, owner=owner)
-        await database.write(expire_all_leases)
+    database = await PostgresqlDatabase.open(url) if path is None else SqliteDatabase(path, owner=owner)
+    try:
+        if path is None:
+            await database.ensure_partitions()
+        else:
+            await database.write(bury_the_dead)
+    except BaseException:
+        await database.close()  # else nobody in this process could open it again
+        raise
     return Store(database, look_ahead_seconds=look_ahead_seconds, lease_seconds=lease_seconds)

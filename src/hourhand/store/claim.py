@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -102,26 +103,33 @@ async def claim(
     take_lost: bool,
     marks: Sequence[datetime],
 ) -> list[Assignment]:
-    """Take up to `limit` instances, highest priority first, oldest first within it; lanes in the order given.
+    """Take up to `limit` instances, highest priority first, oldest first within a lane; `marks` as `Marks.probes` tells.
 
     Guarantee 5: a row is pending for one claimer only, since it is locked before it is looked at again.
     """
-    probes = [(lane, priority) for priority in PRIORITIES for lane in lanes]
+    # Lanes of one priority in another order each time: in a fixed one a backlog in the first would starve the rest.
+    # Drawn, since any counter that is shared falls into step with executors that claim in turn.
+    places = random.sample(range(len(lanes)), len(lanes))
+    probes = [
+        (lanes[place], priority, marks[rank * len(lanes) + place])
+        for rank, priority in enumerate(PRIORITIES)
+        for place in places
+    ]
     if not probes or limit < 1:
         return []
     if tx.dialect == "postgresql":
         rows = await tx.fetch(
             _POSTGRESQL,
-            lane_ids=[lane for lane, _ in probes],
-            priorities=[priority for _, priority in probes],
-            marks=list(marks),
+            lane_ids=[lane for lane, _, _ in probes],
+            priorities=[priority for _, priority, _ in probes],
+            marks=[mark for _, _, mark in probes],
             lost=int(take_lost),
             fresh=limit,
             executor_id=executor_id,
             lease_seconds=lease_seconds,
         )
     else:
-        ids = await _probe(tx, probes, limit, take_lost=take_lost)
+        ids = await _probe(tx, [(lane, priority) for lane, priority, _ in probes], limit, take_lost=take_lost)
         rows = await tx.fetch(_SQLITE_TAKE, ids=ids, executor_id=executor_id, lease_seconds=lease_seconds)
     return sorted((_assignment(row) for row in rows), key=lambda one: (one.priority, one.available_at, one.instance_id))
 

@@ -107,6 +107,7 @@ UNIQUE_NAME = "uq_tasks_name"
 async def create_task(tx: Tx, definition: TaskDefinition, *, by: str, look_ahead: timedelta) -> Task:
     """Check, then write the task and its first version."""
     check(definition)
+    definition = replace(definition, schedule=parse(definition.schedule, definition.timezone).text)
     group_id = await require_group(tx, definition.group)
     now = await tx.now()
     first = first_fire(definition, now, now)
@@ -151,6 +152,7 @@ async def edit_task(
         raise StaleVersion("task", task.name, expected_version, task.version)
     edited = replace(task, **changes)
     check(edited)
+    edited = replace(edited, schedule=parse(edited.schedule, edited.timezone).text)
     if definition_json(edited) == definition_json(task):
         return task, Aftermath()
     group_id = await require_group(tx, edited.group)
@@ -223,7 +225,10 @@ async def _up_to_now(tx: Tx, task: Task, now: datetime, look_ahead: timedelta, l
         # Again while there are more than one transaction of the scheduler would make: here nobody comes back for them.
         done = await wake(tx, [task], now=now, horizon=now, look_ahead=look_ahead, lease_seconds=lease_seconds)
         aftermath.add(done.aftermath)
+        before = task.next_fire_at
         (task,) = (await tasks_by_id(tx, [task.id])).values()
+        if task.next_fire_at == before:
+            break  # its old schedule cannot be read here
     return aftermath
 
 

@@ -33,6 +33,7 @@ LOCKED_COLUMNS = (
             "retry_count",
             "loss_count",
             "cancel_requested",
+            "cancel_reason",
             "executor_id",
             "start_time",
         )
@@ -146,6 +147,7 @@ def claim_of(row: Row, definition: TaskDefinition | None) -> Claim:
         "retry_count": row["retry_count"],
         "loss_count": row["loss_count"],
         "cancel_requested": row["cancel_requested"],
+        "cancel_reason": row["cancel_reason"],
         "concurrency_key": row["concurrency_key"],
     }
     if definition is None:

@@ -12,17 +12,18 @@ from sqlalchemy import Boolean, Integer, Text, func, select
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
+from hourhand.model.registry import Executor
 from hourhand.model.task import Task, TaskDefinition
 from hourhand.model.words import BlockedBy, Requires, SkipReason, Status, TriggeredBy
-from hourhand.rules.broadcast import WHOLE, Shard
-from hourhand.rules.lanes import lane_of
+from hourhand.rules.broadcast import WHOLE, Shard, shards
+from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.lifecycle import entry
 from hourhand.rules.misfire import SkipRun
 from hourhand.rules.substitution import substitute
 from hourhand.store.database import Tx
 from hourhand.store.registry import lane_ids
 from hourhand.store.schema import execution_logs, task_instances, task_instants
-from hourhand.store.sql import insert, records, store_clock
+from hourhand.store.sql import UNAMBIGUOUS, constant, insert, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 from hourhand.store.waits import Wanted, add_waits
@@ -65,9 +66,7 @@ _ENTER = Statement(
     insert(task_instants)
     .from_select(
         ["task_id", "scheduled_time", "shards_left", "shards_failed"],
-        select(_LEDGER.c.task_id, _LEDGER.c.scheduled_time, _LEDGER.c.shards_left, 0 * _LEDGER.c.shards_left).where(
-            _LEDGER.c.task_id > 0
-        ),
+        select(_LEDGER.c.task_id, _LEDGER.c.scheduled_time, _LEDGER.c.shards_left, constant(0)).where(UNAMBIGUOUS),
         include_defaults=False,
     )
     .on_conflict_do_nothing()
@@ -119,7 +118,7 @@ INSERT_INSTANCES = Statement(
             *[func.greatest(column, store_clock()) if column.name == "available_at" else column for column in _NEW.c],
             store_clock(),
             store_clock(),
-        ).where(_NEW.c.id > 0),
+        ).where(UNAMBIGUOUS),
         include_defaults=False,
     )
     .on_conflict_do_nothing()
@@ -157,10 +156,10 @@ _INSERT_SKIPS = Statement(
         ],
         select(
             *[_SKIPS.c[name] for name in _skip_columns],
-            func.lower("cancelled"),
-            0 * _SKIPS.c.id,
-            0 * _SKIPS.c.id,
-            func.lower("scheduler"),
+            constant("cancelled"),
+            constant(0),
+            constant(0),
+            constant("scheduler"),
             _SKIPS.c.now,
             _SKIPS.c.now,
             _SKIPS.c.scheduled_time,
@@ -168,6 +167,11 @@ _INSERT_SKIPS = Statement(
         include_defaults=False,
     )
 )
+
+
+def targets_of(task: Task, alive: Iterable[tuple[Executor, int]]) -> tuple[Shard, ...]:
+    """The shards of an instant: one for anybody, or one for each executor alive that may serve it; perhaps none."""
+    return shards(able(alive, lane_of(task, task.group_id))) if task.broadcast else WHOLE
 
 
 async def make_instants(tx: Tx, wanted: Sequence[Made]) -> tuple[int, Aftermath]:

@@ -59,7 +59,7 @@ SELECT_LIVING = select(
     task_instances.c.id,
     tasks.c.name.label("task_name"),
     *[task_instances.c[name] for name in LIVING],
-    task_instances.c.end_time,
+    null().cast(Instant()).label("end_time"),
     *[null().cast(kind).label(name) for name, kind in _ENDED_ONLY.items()],
 ).join(tasks, tasks.c.id == task_instances.c.task_id)
 SELECT_ENDED = select(

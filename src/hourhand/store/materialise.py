@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from time import monotonic
 
 from sqlalchemy import bindparam, func, select
 
 from hourhand.model.answers import Materialised
+from hourhand.model.errors import InvalidInput
 from hourhand.model.registry import Executor
 from hourhand.model.task import Task
 from hourhand.model.words import OverlapPolicy, SkipReason, TriggeredBy
-from hourhand.rules.broadcast import WHOLE, shards
-from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.misfire import SkipRun, due
-from hourhand.rules.overlap import Verdict, overlap
+from hourhand.rules.overlap import Verdict, overlap, policy_for
 from hourhand.rules.schedule import After, parse
 from hourhand.store.cancel import cancel_instances
 from hourhand.store.database import Tx
 from hourhand.store.definitions import SELECT_TASKS, with_dependencies
-from hourhand.store.instants import Made, joined, make_instants, record_skips
+from hourhand.store.instants import Made, joined, make_instants, record_skips, targets_of
 from hourhand.store.registry import alive_executors, paused_tasks
-from hourhand.store.schema import task_instances, tasks
+from hourhand.store.schema import SCHEDULED, task_instances, tasks
 from hourhand.store.settle import ARM
 from hourhand.store.sql import any_of, store_clock
 from hourhand.store.statements import Statement
 
+logger = logging.getLogger(__name__)
 BURST = 1_000
 """At most this many instants of one task in one transaction; the rest follow in the next."""
+
+PLANNING_SECONDS = 0.2
+"""Planning is work for the processor alone: heartbeats of the same process must not wait for much of it."""
+UNREADABLE_AGAIN = timedelta(minutes=1)
 
 _DUE = Statement(
     SELECT_TASKS
@@ -43,8 +49,7 @@ _LIVE = Statement(
     select(task_instances.c.id, task_instances.c.task_id, task_instances.c.scheduled_time)
     .where(
         any_of(task_instances.c.task_id, "ids"),
-        task_instances.c.triggered_by == "scheduler",
-        task_instances.c.manual_retries == 0,
+        SCHEDULED,
     )
     .order_by(task_instances.c.task_id, task_instances.c.scheduled_time)
 )
@@ -69,6 +74,10 @@ class Plan:
     replaced: list[int] = field(default_factory=list)
     next_fire_at: datetime | None = None
     wake_at: datetime | None = None
+
+    def skip(self, instant: datetime, reason: SkipReason) -> None:
+        """Note one instant that is not made."""
+        self.skipped.append(SkipRun(reason, instant, instant, 1))
 
 
 async def materialise(tx: Tx, *, limit: int, look_ahead: timedelta, lease_seconds: float) -> Materialised:
@@ -105,7 +114,7 @@ async def wake(
 ) -> Materialised:
     """Make or skip all instants of these (locked) tasks up to the horizon and advance their schedules."""
     around = await _surroundings(tx, locked, lease_seconds)
-    plans = [plan(task, around, now=now, horizon=horizon, look_ahead=look_ahead) for task in locked]
+    plans = _plans(locked, around, now=now, horizon=horizon, look_ahead=look_ahead)
     await tx.run(
         ARM, armed=[{"id": one.task.id, "next_fire_at": one.next_fire_at, "wake_at": one.wake_at} for one in plans]
     )
@@ -115,7 +124,7 @@ async def wake(
     if replaced:
         _, more = await cancel_instances(tx, replaced, "replaced by the next instance (overlap_policy is replace)")
         aftermath.add(more)
-    return Materialised(tasks=len(locked), instants=made, skipped=skipped, aftermath=aftermath)
+    return Materialised(tasks=len(plans), instants=made, skipped=skipped, aftermath=aftermath)
 
 
 async def _surroundings(tx: Tx, locked: Sequence[Task], lease_seconds: float) -> Surroundings:
@@ -127,11 +136,30 @@ async def _surroundings(tx: Tx, locked: Sequence[Task], lease_seconds: float) ->
     return Surroundings(live, await paused_tasks(tx), executors)
 
 
+def _plans(
+    locked: Sequence[Task], around: Surroundings, *, now: datetime, horizon: datetime, look_ahead: timedelta
+) -> list[Plan]:
+    """Plan one task after the other, as many as the time allows; the rest are as due as before."""
+    plans: list[Plan] = []
+    until = monotonic() + PLANNING_SECONDS
+    for task in locked:
+        if plans and monotonic() > until:
+            break
+        try:
+            plans.append(plan(task, around, now=now, horizon=horizon, look_ahead=look_ahead))
+        except InvalidInput as error:
+            # Guarantee 10: one bad row never blocks the rest. Another host may have the zone that this one lacks.
+            logger.warning(
+                "task %s (%r) cannot be planned here and is looked at again later: %s", task.id, task.name, error
+            )
+            plans.append(Plan(task, next_fire_at=task.next_fire_at, wake_at=now + UNREADABLE_AGAIN))
+    return plans
+
+
 def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, look_ahead: timedelta) -> Plan:
     """Decide every instant of one task up to the horizon, by the rules."""
-    result = Plan(task)
     if task.next_fire_at is None:
-        return result
+        return Plan(task)
     schedule = parse(task.schedule, task.timezone)
     found = due(
         schedule,
@@ -144,45 +172,48 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
         catch_up_limit=task.catch_up_limit,
         burst=BURST,
     )
-    skipped = list(found.skipped)
-    following = found.next_fire_at
+    result = Plan(task, skipped=list(found.skipped), next_fire_at=found.next_fire_at)
     early = look_ahead
-    live = around.live.get(task.id, [])
-    newest = live[-1][0] if live else None
     for instant in found.fire:
-        if instant > now and (task.broadcast or task.id in around.paused):
-            following, early = (
-                instant,
-                timedelta(0),
-            )  # who is alive, and whether it is paused, is decided at the instant
+        if not _decide(result, instant, around, now):
+            result.next_fire_at, early = instant, timedelta(0)
             break
-        if task.id in around.paused:
-            skipped.append(SkipRun(SkipReason.PAUSED, instant, instant, 1))
-            continue
-        targets = shards(able(around.executors, lane_of(task, task.group_id))) if task.broadcast else WHOLE
-        if not targets:
-            skipped.append(SkipRun(SkipReason.NO_EXECUTOR, instant, instant, 1))
-            continue
-        decision = overlap(task.overlap_policy, newest, instant, now)
-        if decision.verdict is Verdict.LATER:
-            following, early = instant, timedelta(0)
-            break
-        if decision.verdict is Verdict.SKIP:
-            skipped.append(SkipRun(SkipReason.OVERLAP, instant, instant, 1))
-            continue
-        follows = decision.waits_on
-        if decision.verdict is Verdict.REPLACE:
+    result.skipped = joined(sorted(result.skipped, key=lambda run: run.first))
+    if isinstance(schedule, After) and not result.made and result.next_fire_at is None:
+        # A skipped `@after` instant has no end that would arm the next one.
+        result.next_fire_at = now + schedule.delay
+    result.wake_at = None if result.next_fire_at is None else result.next_fire_at - early
+    return result
+
+
+def _decide(result: Plan, instant: datetime, around: Surroundings, now: datetime) -> bool:
+    """Add what becomes of one instant to the plan; False if that is decided only at the instant itself."""
+    task = result.task
+    paused = task.id in around.paused
+    if instant > now and (task.broadcast or paused):
+        return False  # who is alive, and whether it is still paused
+    targets = targets_of(task, around.executors)
+    if paused or not targets:
+        result.skip(instant, SkipReason.PAUSED if paused else SkipReason.NO_EXECUTOR)
+        return True
+    live = around.live.get(task.id, [])
+    newest = result.made[-1].instant if result.made else live[-1][0] if live else None
+    missed = instant < now - timedelta(seconds=task.misfire_grace_seconds)
+    policy = policy_for(task.overlap_policy, task.misfire_policy, missed=missed)
+    decision = overlap(policy, newest, instant, now)
+    follows = decision.waits_on
+    match decision.verdict:
+        case Verdict.LATER:
+            return False
+        case Verdict.SKIP:
+            result.skip(instant, SkipReason.OVERLAP)
+            return True
+        case Verdict.REPLACE:
             # One that was to be made in this very transaction is never made; those that live are cancelled.
-            skipped += [SkipRun(SkipReason.OVERLAP, one.instant, one.instant, 1) for one in result.made]
+            for one in result.made:
+                result.skip(one.instant, SkipReason.OVERLAP)
             result.made.clear()
             result.replaced = [instance_id for _, instance_id in live]
             follows = live[-1][0] if live else None
-        result.made.append(Made(task, instant, TriggeredBy.SCHEDULER, shards=targets, follows=follows))
-        newest = instant
-    result.skipped = joined(sorted(skipped, key=lambda run: run.first))
-    if isinstance(schedule, After) and not result.made and following is None:
-        # A skipped `@after` instant has no end that would arm the next one.
-        following = now + schedule.delay
-    result.next_fire_at = following
-    result.wake_at = None if following is None else following - early
-    return result
+    result.made.append(Made(task, instant, TriggeredBy.SCHEDULER, shards=targets, follows=follows))
+    return True

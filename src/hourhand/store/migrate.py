@@ -153,7 +153,10 @@ def _on_sqlite(path: Path, work: Callable[[Connection], T]) -> T:
 
 
 async def _on_postgresql(url: str, work: Callable[[Connection], T]) -> T:
-    engine = create_async_engine(make_url(url).set(drivername="postgresql+asyncpg"), poolclass=pool.NullPool)
+    # The driver reads the URL itself, as it does for the store: SQLAlchemy knows few of its parameters (no `sslmode`).
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=pool.NullPool
+    )
     try:
         async with engine.connect() as connection:
             # A session lock, held across the migrations' own transactions: one process migrates, the others wait.
@@ -168,7 +171,7 @@ async def _on_postgresql(url: str, work: Callable[[Connection], T]) -> T:
             return result
     except DBAPIError as error:
         raise _refused(error.orig.__cause__ or error) from error  # type: ignore[union-attr]
-    except (OSError, asyncpg.PostgresError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise _refused(error) from error
     finally:
         await engine.dispose()

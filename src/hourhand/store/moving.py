@@ -142,6 +142,7 @@ _FOLLOWED_TASKS = Statement(
             tasks.c.schedule.like("@after%"),
             tasks.c.overlap_policy == "serial",
             tasks.c.overlap_policy == "replace",
+            tasks.c.misfire_policy == "catch_up",  # what is caught up comes one after the other
             exists().where(task_dependencies.c.depends_on_id == tasks.c.id),
         ),
     )

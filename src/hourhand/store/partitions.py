@@ -42,6 +42,8 @@ async def ensure_partitions(connection: Any, now: datetime) -> int:
                 # Not CREATE … PARTITION OF: that needs an exclusive lock on the parent, ATTACH does not.
                 if await connection.fetchval("SELECT to_regclass($1)", partition_name(table, day)) is None:
                     await _make(connection, table, day)
+    # Left by a clock that was ahead: what is allocated until then would be looked for only from then on.
+    await connection.execute("DELETE FROM id_days WHERE day > $1", today)
     await connection.execute(
         "INSERT INTO id_days (day, first_id) SELECT $1, last_value + CAST(is_called AS integer) FROM instance_ids "
         "ON CONFLICT (day) DO NOTHING",
@@ -79,26 +81,42 @@ async def days_ahead(connection: Any, now: datetime) -> int:
 async def drop_days(connection: Any, table: str, before: datetime) -> int:
     """Detach and drop the days that ended at or before `before`; readers and writers are never kept waiting.
 
-    A detach that was interrupted leaves its day pending (invisible, and in the way): it is finished first.
+    A detach that was interrupted leaves its day pending (invisible, and in the way): it is finished first. Younger days
+    that are detached are not dropped: somebody may be archiving them.
     """
     last = before.astimezone(UTC).date()
     dropped = 0
     for name, pending in sorted((await _existing(connection, table)).items()):
         day = partition_day(table, name)
-        if day is not None and (pending or day < last) and await _drop(connection, table, name, pending=pending):
-            dropped += 1
+        if day is not None and (pending or day < last):
+            old = day < last
+            done = await _detach(connection, table, name, pending=pending, drop=old)
+            dropped += done and old
     for name in await _orphans(connection, table):
-        await connection.execute(f"DROP TABLE IF EXISTS {name}")
+        day = partition_day(table, name)
+        if day is not None and day < last:
+            await _drop_orphan(connection, name)
     return dropped
 
 
-async def _drop(connection: Any, table: str, name: str, *, pending: bool) -> bool:
+async def _drop_orphan(connection: Any, name: str) -> None:
+    try:
+        await connection.execute("SET lock_timeout = '1s'")
+        await connection.execute(f"DROP TABLE IF EXISTS {name}")
+    except asyncpg.LockNotAvailableError:
+        pass  # somebody reads it: the next time
+    finally:
+        await connection.execute("RESET lock_timeout")
+
+
+async def _detach(connection: Any, table: str, name: str, *, pending: bool, drop: bool) -> bool:
     how = "FINALIZE" if pending else "CONCURRENTLY"
     for _ in range(_LOCK_RETRIES):
         try:
             await connection.execute("SET lock_timeout = '1s'")
             await connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name} {how}")
-            await connection.execute(f"DROP TABLE {name}")
+            if drop:
+                await connection.execute(f"DROP TABLE {name}")
         except asyncpg.LockNotAvailableError:
             how = "FINALIZE" if (await _existing(connection, table)).get(name) else "CONCURRENTLY"
             await asyncio.sleep(random.uniform(0.05, 0.5))  # noqa: S311 - jitter

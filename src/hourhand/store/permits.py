@@ -11,11 +11,11 @@ from sqlalchemy import ARRAY, BigInteger, Integer, Text, bindparam, delete, sele
 
 from hourhand.store.database import Row, Tx
 from hourhand.store.registry import lanes_with_an_executor
+from hourhand.store.release import UNBLOCK
 from hourhand.store.schema import concurrency_permits, task_instances
-from hourhand.store.sql import Many, any_of, insert, records
+from hourhand.store.sql import UNAMBIGUOUS, Many, any_of, insert, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
-from hourhand.store.waits import UNBLOCK
 
 # A loose index scan: one step per key, however many instances wait for it.
 _WAITING_KEYS = Statement(
@@ -77,7 +77,7 @@ _LOCK_CANDIDATES = Statement(
 _SLOTS = records("slots", {"key": Text(), "slot": Integer(), "instance_id": Id})
 _TAKE = Statement(
     insert(concurrency_permits)
-    .from_select(["key", "slot", "instance_id"], select(_SLOTS).where(_SLOTS.c.slot >= 0), include_defaults=False)
+    .from_select(["key", "slot", "instance_id"], select(_SLOTS).where(UNAMBIGUOUS), include_defaults=False)
     .on_conflict_do_nothing()
     .returning(concurrency_permits.c.instance_id)
 )

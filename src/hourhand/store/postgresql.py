@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,7 @@ from hourhand.store.types import dump_json
 T = TypeVar("T")
 _DEADLOCK_RETRIES = 20
 _CONNECTIONS = 10
+_BEAT_CONNECTIONS = 2
 
 _ALLOCATE = Statement(
     text("SELECT nextval(CAST(:name AS regclass)) AS id FROM generate_series(1, :count)")
@@ -62,31 +64,21 @@ class PostgresqlDatabase:
 
     dialect = "postgresql"
 
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Any, beats: Any) -> None:
         self.pool = pool
+        self._beats = beats
+        """Heartbeats do not queue behind slow reads: who is late with one loses what it runs."""
 
     @classmethod
     async def open(cls, url: str) -> PostgresqlDatabase:
-        """Connect; the pool makes further connections when they are needed."""
-        try:
-            pool = await asyncpg.create_pool(
-                url,
-                min_size=1,
-                max_size=_CONNECTIONS,
-                init=_prepare,
-                statement_cache_size=1_000,
-                max_cached_statement_lifetime=0,
-                command_timeout=60,
-                server_settings={
-                    "application_name": "hourhand",
-                    "jit": "off",
-                    "timezone": "UTC",
-                    "synchronous_commit": "on",  # Guarantee 3, whatever the server's default is
-                },
-            )
-        except Exception as error:
-            raise translate(error) from error
-        return cls(pool)
+        """Connect; the pools make further connections when they are needed."""
+        with _in_our_words():
+            pool = await _pool(url, _CONNECTIONS)
+            try:
+                return cls(pool, await _pool(url, _BEAT_CONNECTIONS))
+            except BaseException:
+                pool.terminate()
+                raise
 
     async def write(self, body: Body[T], *, durable: bool = True) -> T:
         """Run the body in one transaction; a deadlock's victim, or a row without its day, is run again."""
@@ -112,14 +104,14 @@ class PostgresqlDatabase:
     async def _make_missing(self, missing: MissingPartition) -> None:
         try:
             await self.ensure_partitions()
+        except StoreUnavailable:
+            raise
         except Exception as error:
-            translated = translate(error)
-            if isinstance(translated, StoreError):
-                raise translated from error
             raise MissingPartition(f"{missing}; it could not be made: {error}") from error
 
     async def _transact(self, body: Body[T], *, durable: bool) -> T:
-        async with self.pool.acquire() as connection, connection.transaction():
+        pool = self.pool if durable else self._beats
+        async with pool.acquire() as connection, connection.transaction():
             if not durable:
                 # Heartbeats and counters may be lost in a crash of the server; they are written again anyway.
                 await connection.execute("SET LOCAL synchronous_commit = off")
@@ -127,25 +119,22 @@ class PostgresqlDatabase:
 
     async def read(self, body: Body[T]) -> T:
         """Run a body that only reads; each statement sees the newest committed state."""
-        try:
+        with _in_our_words():
             async with self.pool.acquire() as connection:
                 return await body(PostgresqlTx(connection))
-        except Exception as error:
-            translated = translate(error)
-            if translated is error:
-                raise
-            raise translated from error
 
     async def ensure_partitions(self) -> int:
         """Make the days ahead."""
-        async with self.pool.acquire() as connection:
-            return await ensure_partitions(connection, await connection.fetchval("SELECT clock_timestamp()"))
+        with _in_our_words():
+            async with self.pool.acquire() as connection:
+                return await ensure_partitions(connection, await connection.fetchval("SELECT clock_timestamp()"))
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Detach and drop every day that ended before."""
         del batch  # a day goes as a whole
-        async with self.pool.acquire() as connection:
-            return await drop_days(connection, table, before)
+        with _in_our_words():
+            async with self.pool.acquire() as connection:
+                return await drop_days(connection, table, before)
 
     async def ping(self) -> None:
         """Ask the server for a sign of life."""
@@ -153,14 +142,44 @@ class PostgresqlDatabase:
 
     async def close(self) -> None:
         """Give the connections back; one that hangs is cut."""
-        try:
-            await asyncio.wait_for(self.pool.close(), timeout=5)
-        except TimeoutError:
-            self.pool.terminate()
+        for pool in (self.pool, self._beats):
+            try:
+                await asyncio.wait_for(pool.close(), timeout=5)
+            except TimeoutError:
+                pool.terminate()
+
+
+async def _pool(url: str, most: int) -> Any:
+    return await asyncpg.create_pool(
+        url,
+        min_size=1,
+        max_size=most,
+        init=_prepare,
+        statement_cache_size=1_000,
+        max_cached_statement_lifetime=0,
+        command_timeout=60,
+        server_settings={
+            "application_name": "hourhand",
+            "jit": "off",
+            "timezone": "UTC",
+            "synchronous_commit": "on",  # Guarantee 3, whatever the server's default is
+        },
+    )
 
 
 async def _prepare(connection: Any) -> None:
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=dump_json, decoder=json.loads)
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        translated = translate(error)
+        if translated is error:
+            raise
+        raise translated from error
 
 
 def translate(error: BaseException) -> BaseException:
@@ -172,14 +191,26 @@ def translate(error: BaseException) -> BaseException:
             return DataRefused(str(error))
         case asyncpg.InvalidAuthorizationSpecificationError() | asyncpg.InvalidCatalogNameError():
             return StoreError(f"PostgreSQL: {error}; check the user, password and database in the store's URL")
+        case asyncpg.ClientConfigurationError():
+            return StoreError(f"PostgreSQL: {error}; check the parameters in the store's URL")
         case (
             asyncpg.PostgresConnectionError()
             | asyncpg.OperatorInterventionError()
             | asyncpg.InsufficientResourcesError()
+            | asyncpg.TransactionRollbackError()
+            # Somebody holds what is needed; or the server takes no connections.
+            | asyncpg.ObjectNotInPrerequisiteStateError()
+            # A standby, before or after it has taken over.
+            | asyncpg.ReadOnlySQLTransactionError()
+            # The schema has changed since the statement was prepared: the next time it is prepared anew.
+            | asyncpg.InvalidCachedStatementError()
+            | asyncpg.OutdatedSchemaCacheError()
             | asyncpg.InterfaceError()
             | OSError()
             | TimeoutError()
         ):
             return StoreUnavailable(f"PostgreSQL: {error or type(error).__name__}")
+        case asyncpg.PostgresError():
+            return StoreError(f"PostgreSQL: {error}")
         case _:
             return error

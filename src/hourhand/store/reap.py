@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from sqlalchemy import Text, and_, bindparam, exists, func, literal_column, or_, select, text, update
+from sqlalchemy import Text, and_, bindparam, delete, func, literal_column, or_, select, text, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.instance import Outcome
+from hourhand.model.registry import Executor, Lane
 from hourhand.model.words import OutcomeKind
 from hourhand.rules.broadcast import retarget
-from hourhand.rules.lanes import able, lane_of
+from hourhand.rules.lanes import able
 from hourhand.store.database import Row, Tx
-from hourhand.store.definitions import Versions, tasks_by_id
+from hourhand.store.definitions import Versions
 from hourhand.store.finish import LOCKED_COLUMNS, Decided, apply, decide
-from hourhand.store.registry import alive_executors, lane_ids
-from hourhand.store.schema import PENDING, RUNNING, executors, lanes, task_instances
+from hourhand.store.registry import alive_executors, lane_ids, lanes_by_id, orphaned_lanes
+from hourhand.store.schema import PENDING, RUNNING, executors, leases, task_instances
 from hourhand.store.sql import any_of, lease_clock, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
 
 _EXPIRED = Statement(
-    select(*LOCKED_COLUMNS, task_instances.c.target_executor_id)
+    select(*LOCKED_COLUMNS, task_instances.c.target_executor_id, task_instances.c.lane_id)
     .where(
         task_instances.c.status == RUNNING,
         # As all that run have; and the sum below: else SQLite reads the whole backlog by id, not the index of these.
@@ -45,13 +47,10 @@ _UNHELD = Statement(
 _EXPIRE_ALL = Statement(
     update(task_instances).values(lease_until=lease_clock()).where(task_instances.c.status == RUNNING)
 )
-_ORPHANED_LANES = Statement(
-    select(lanes.c.id).where(
-        lanes.c.target_executor_id != "", ~exists().where(executors.c.id == lanes.c.target_executor_id)
-    )
-)
+_FORGET_ALL = Statement(delete(executors))
+_GIVE_ALL_LEASES = Statement(delete(leases))
 _ORPHANED = Statement(
-    select(*[task_instances.c[name] for name in ("id", "task_id", "concurrency_key", "target_executor_id")])
+    select(*[task_instances.c[name] for name in ("id", "lane_id", "concurrency_key", "target_executor_id")])
     .where(
         any_of(task_instances.c.lane_id, "lanes"),
         or_(
@@ -93,32 +92,38 @@ async def reap(tx: Tx, versions: Versions, *, limit: int, lease_seconds: float) 
     ]
     decided = await decide(tx, lost, versions)
     aftermath = await apply(tx, decided)
-    orphaned = await _orphaned(tx, limit)
-    requeued = [one.row for one in decided if not one.transition.to.ended]
-    await _retarget(tx, [*requeued, *orphaned], lease_seconds)
-    aftermath.freed_keys |= {row["concurrency_key"] for row in orphaned if row["concurrency_key"] is not None}
+    requeued = [one.row for one in decided if not one.transition.to.ended and one.row["target_executor_id"] is not None]
+    gone = await orphaned_lanes(tx)
+    if requeued or gone:
+        alive = await alive_executors(tx, lease_seconds)
+        orphaned = await _orphaned(tx, gone, alive, limit)
+        await _retarget(tx, [*requeued, *orphaned], alive)
+        aftermath.freed_keys |= {row["concurrency_key"] for row in orphaned if row["concurrency_key"] is not None}
     return decided, aftermath
 
 
-async def _orphaned(tx: Tx, limit: int) -> Sequence[Row]:
-    """Shards that wait for an executor that has left the registry and will never claim them."""
-    gone = [row["id"] for row in await tx.fetch(_ORPHANED_LANES)]
-    return await tx.fetch(_ORPHANED, lanes=gone, limit=limit) if gone else []
+async def _orphaned(
+    tx: Tx, gone: Mapping[int, Lane], alive: Sequence[tuple[Executor, int]], limit: int
+) -> Sequence[Row]:
+    """Shards that wait for an executor that has left the registry and will never claim them.
+
+    Only those that somebody alive can take: the others, which come again each time, would use up the limit.
+    """
+    takeable = [one for one, lane in gone.items() if able(alive, replace(lane, target_executor_id=""))]
+    return await tx.fetch(_ORPHANED, lanes=takeable, limit=limit) if takeable else []
 
 
-async def _retarget(tx: Tx, rows: Sequence[Row], lease_seconds: float) -> None:
-    """The shard of a lost executor goes to one that lives."""
-    bound = [row for row in rows if row["target_executor_id"] is not None]
-    if not bound:
+async def _retarget(tx: Tx, rows: Sequence[Row], alive: Sequence[tuple[Executor, int]]) -> None:
+    """The shard of a lost executor goes to one that lives and has what its lane asks for."""
+    if not rows:
         return
-    known = await tasks_by_id(tx, [row["task_id"] for row in bound])
-    alive = await alive_executors(tx, lease_seconds)
+    known = await lanes_by_id(tx, [row["lane_id"] for row in rows])
     moved = {}
-    for row in bound:
-        task = known[row["task_id"]]
-        target = retarget(row["target_executor_id"], able(alive, lane_of(task, task.group_id)))
+    for row in rows:
+        lane = known[row["lane_id"]]
+        target = retarget(row["target_executor_id"], able(alive, replace(lane, target_executor_id="")))
         if target != row["target_executor_id"]:
-            moved[row["id"]] = lane_of(task, task.group_id, target or "")
+            moved[row["id"]] = replace(lane, target_executor_id=target or "")
     if moved:
         ids = await lane_ids(tx, moved.values())
         await tx.run(
@@ -137,6 +142,7 @@ async def hand_back_unheld(tx: Tx, versions: Versions, *, executor_id: str, held
     return await apply(tx, decided)
 
 
-async def expire_all_leases(tx: Tx) -> int:
-    """On opening a SQLite store: nobody else can be alive, so nobody holds a lease."""
-    return await tx.run(_EXPIRE_ALL)
+async def bury_the_dead(tx: Tx) -> None:
+    """On opening a SQLite store: nobody else can be alive, so nobody is registered or holds a lease of any kind."""
+    for statement in (_EXPIRE_ALL, _FORGET_ALL, _GIVE_ALL_LEASES):
+        await tx.run(statement)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Integer, Text, bindparam, delete, or_, select, update
+from sqlalchemy import BigInteger, Double, Integer, Text, bindparam, delete, exists, or_, select, update
 
 from hourhand.model.errors import DuplicateName, InvalidInput
 from hourhand.model.instance import Beat, Held
@@ -83,18 +83,26 @@ _LANES_OF_GROUP = Statement(
     select(lanes).where(lanes.c.group_id == bindparam("group_id", type_=Id)).order_by(lanes.c.id)
 )
 _ALL_LANES = Statement(select(lanes).order_by(lanes.c.id))
+_LANES_BY_ID = Statement(select(lanes).where(any_of(lanes.c.id, "ids")))
+_ORPHANED_LANES = Statement(
+    select(lanes)
+    .where(lanes.c.target_executor_id != "", ~exists().where(executors.c.id == lanes.c.target_executor_id))
+    .order_by(lanes.c.id)
+)
 _PAUSED = Statement(
     select(pauses.c.scope, pauses.c.scope_id).where(or_(pauses.c.until.is_(None), pauses.c.until > store_clock()))
 )
 _WANTED = records("wanted", {"group_id": Id, "requires": Text(), "labels": Text(), "target_executor_id": Text()})
-_FIND_LANES = Statement(
-    select(lanes).join(
-        _WANTED,
-        (lanes.c.group_id == _WANTED.c.group_id)
-        & (lanes.c.requires == _WANTED.c.requires)
-        & (lanes.c.labels == _WANTED.c.labels)
-        & (lanes.c.target_executor_id == _WANTED.c.target_executor_id),
-    )
+_find_lanes = select(lanes).join(
+    _WANTED,
+    (lanes.c.group_id == _WANTED.c.group_id)
+    & (lanes.c.requires == _WANTED.c.requires)
+    & (lanes.c.labels == _WANTED.c.labels)
+    & (lanes.c.target_executor_id == _WANTED.c.target_executor_id),
+)
+_FIND_LANES = Statement(_find_lanes)
+_KEEP_LANES = Statement(
+    _find_lanes.order_by(lanes.c.id).with_for_update(read=True, key_share=True, of=lanes),
 )
 _ADD_LANES = Statement(
     insert(lanes)
@@ -204,6 +212,16 @@ async def lanes_with_an_executor(tx: Tx, within_seconds: float) -> list[int]:
     ]
 
 
+async def lanes_by_id(tx: Tx, ids: Iterable[int]) -> dict[int, Lane]:
+    """What these lanes ask for."""
+    return {row["id"]: _lane(row) for row in await tx.fetch(_LANES_BY_ID, ids=sorted(set(ids)))}
+
+
+async def orphaned_lanes(tx: Tx) -> dict[int, Lane]:
+    """The lanes of executors that have left the registry."""
+    return {row["id"]: _lane(row) for row in await tx.fetch(_ORPHANED_LANES)}
+
+
 async def paused_tasks(tx: Tx) -> set[int]:
     """The tasks that are paused by themselves."""
     return {row["scope_id"] for row in await tx.fetch(_PAUSED) if row["scope"] == "task"}
@@ -236,8 +254,11 @@ async def beat(tx: Tx, *, executor_id: str, held: Sequence[Held], extend: Sequen
 
 
 async def lane_ids(tx: Tx, wanted: Iterable[Lane]) -> dict[Lane, int]:
-    """The ids of these lanes, made if need be."""
+    """The ids of these lanes, made if need be; they stay at least until this transaction ends."""
     missing = set(wanted)
+    # Retention removes the lanes of executors that are gone. The others stay for ever, and a lock on what everybody
+    # uses would have every submission write to the same rows.
+    find = _KEEP_LANES if any(lane.target_executor_id for lane in missing) else _FIND_LANES
     found: dict[Lane, int] = {}
     while missing:
         params = [
@@ -249,7 +270,7 @@ async def lane_ids(tx: Tx, wanted: Iterable[Lane]) -> dict[Lane, int]:
             }
             for lane in sorted(missing)
         ]
-        for row in await tx.fetch(_FIND_LANES, wanted=params):
+        for row in await tx.fetch(find, wanted=params):
             found[_lane(row)] = row["id"]
         missing -= found.keys()
         if missing:

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import BigInteger, Text, bindparam, delete, func, select, text
+from sqlalchemy import BigInteger, Text, and_, bindparam, delete, exists, func, literal_column, select, text, union
 
 from hourhand.model.answers import Retained
 from hourhand.store.backfill import LEDGER_FLOOR
 from hourhand.store.database import Database, Tx
-from hourhand.store.schema import executors, lanes, store_values, task_instances
+from hourhand.store.schema import PENDING, PLANNED, RUNNING, executors, lanes, store_values, task_instances
 from hourhand.store.schema_access import idempotency_keys, sessions, stats_minutely
-from hourhand.store.sql import insert, store_clock
+from hourhand.store.sql import any_of, insert, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Instant, to_micros
 
 IDEMPOTENCY = timedelta(hours=24)
 _BATCH = 5_000
 
-_OLDEST_LIVING = Statement(
-    # By id, which is the order of creation: one step into the primary key instead of a scan.
-    select(task_instances.c.created_at).order_by(task_instances.c.id).limit(1)
+_before = bindparam("before", type_=Instant())
+# By id, which is the order of creation: the primary key is read up to the first that is younger than the period, so
+# that a million that wait since yesterday cost nothing. Only what was ever attempted (fence > 0: every way into
+# running raises it, and a retry keeps it) has written anything.
+_younger = (
+    select(task_instances.c.id).where(task_instances.c.created_at >= _before).order_by(task_instances.c.id).limit(1)
+)
+_OLDEST_ATTEMPTED = Statement(
+    select(task_instances.c.created_at)
+    .where(
+        task_instances.c.fence > literal_column("0"),
+        task_instances.c.id < func.coalesce(_younger.scalar_subquery(), literal_column(str(2**63 - 1))),
+    )
+    .order_by(task_instances.c.id)
+    .limit(1)
 )
 _floor = insert(store_values).values(name=bindparam("name", type_=Text), number=bindparam("number", type_=BigInteger))
 _RAISE_FLOOR = Statement(
@@ -53,35 +65,51 @@ _PRUNE_KEYS = Statement(
 )
 _PRUNE_SESSIONS = Statement(delete(sessions).where(sessions.c.expires_at < store_clock()))
 # The lanes of executors that are gone, once nothing living is in them.
-_PRUNE_LANES = Statement(
-    delete(lanes).where(
-        lanes.c.target_executor_id != "",
-        lanes.c.target_executor_id.not_in(select(executors.c.id)),
-        lanes.c.id.not_in(select(task_instances.c.lane_id)),
+_LOCK_LANES = Statement(
+    select(lanes.c.id)
+    .where(lanes.c.target_executor_id != "", ~exists().where(executors.c.id == lanes.c.target_executor_id))
+    .order_by(lanes.c.id)
+    .with_for_update(skip_locked=True)
+)
+_USED_LANES = Statement(
+    # One part for each partial index: by itself the lane has none.
+    union(
+        *[
+            select(task_instances.c.lane_id).where(any_of(task_instances.c.lane_id, "lanes"), condition)
+            for condition in (
+                and_(task_instances.c.status == PENDING, task_instances.c.loss_count == text("0")),
+                and_(task_instances.c.status == PENDING, task_instances.c.loss_count > text("0")),
+                and_(task_instances.c.status == RUNNING, task_instances.c.executor_id.is_not(None)),
+                and_(task_instances.c.status == PLANNED, task_instances.c.blocked_by.is_not(None)),
+            )
+        ]
     )
 )
+_DELETE_LANES = Statement(delete(lanes).where(any_of(lanes.c.id, "ids")))
 
 
 async def retain(database: Database, *, days: int, now: datetime) -> Retained:
     """Remove what ended more than `days` days ago."""
     before = now - timedelta(days=days)
-    oldest = await database.read(_oldest_living)
+    # Logs may go by whole days, and the ledger must not go before them.
+    midnight = before.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     # What a living instance wrote, and its earlier attempts, stay as long as it lives.
-    spared = before if oldest is None else min(before, oldest)
+    spared = await database.read(lambda tx: _oldest_attempted(tx, before)) or before
     # First the floor: whoever reads a pruned ledger must already be told that it is pruned.
-    await database.write(lambda tx: tx.run(_RAISE_FLOOR, name=LEDGER_FLOOR, number=to_micros(before)))
+    await database.write(lambda tx: tx.run(_RAISE_FLOOR, name=LEDGER_FLOOR, number=to_micros(midnight)))
     removed = Retained(
         execution_logs=await database.drop_days("execution_logs", before),
         instance_attempts=await database.drop_days("instance_attempts", spared),
         instance_logs=await database.drop_days("instance_logs", spared),
-        instants=await _prune_ledger(database, before),
+        instants=await _prune_ledger(database, midnight),
     )
     await database.write(lambda tx: _prune_small(tx, before, now))
     return removed
 
 
-async def _oldest_living(tx: Tx) -> datetime | None:
-    rows = await tx.fetch(_OLDEST_LIVING)
+async def _oldest_attempted(tx: Tx, before: datetime) -> datetime | None:
+    """When the oldest living instance that was ever attempted was created, if that was before."""
+    rows = await tx.fetch(_OLDEST_ATTEMPTED, before=before)
     return rows[0]["created_at"] if rows else None
 
 
@@ -98,4 +126,15 @@ async def _prune_small(tx: Tx, before: datetime, now: datetime) -> None:
     await tx.run(_PRUNE_STATS, before=before)
     await tx.run(_PRUNE_KEYS, before=now - IDEMPOTENCY)
     await tx.run(_PRUNE_SESSIONS)
-    await tx.run(_PRUNE_LANES)
+    await _prune_lanes(tx)
+
+
+async def _prune_lanes(tx: Tx) -> None:
+    """Remove lanes that nobody serves and nobody is in.
+
+    Locked before it is asked who is in them: whoever puts an instance into one holds it until that is committed.
+    """
+    gone = {row["id"] for row in await tx.fetch(_LOCK_LANES)}
+    if gone:
+        used = {row["lane_id"] for row in await tx.fetch(_USED_LANES, lanes=sorted(gone))}
+        await tx.run(_DELETE_LANES, ids=sorted(gone - used))

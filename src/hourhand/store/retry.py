@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Text, bindparam, literal, select, update
+from sqlalchemy import Text, bindparam, false, select, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import Conflict, Gone, IllegalEdge, NotFound
@@ -20,7 +20,7 @@ from hourhand.store.instants import concurrency_key
 from hourhand.store.moving import LOCK_INSTANTS
 from hourhand.store.registry import lane_ids
 from hourhand.store.schema import LIVING, execution_logs, task_instances, task_instants
-from hourhand.store.sql import insert, store_clock
+from hourhand.store.sql import constant, insert, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 
@@ -55,12 +55,21 @@ _CHANGED = {
     "lane_id": bindparam("lane_id", type_=Id),
     "available_at": store_clock(),
     "queued_at": store_clock(),
-    "retry_count": literal(0),
-    "loss_count": literal(0),
+    "retry_count": constant(0),
+    "loss_count": constant(0),
     "manual_retries": execution_logs.c.manual_retries + 1,
-    "cancel_requested": execution_logs.c.cancel_requested & (execution_logs.c.id < 0),
+    "cancel_requested": false(),
 }
-_CLEARED = ("executor_id", "start_time", "result", "lease_until", "last_heartbeat", "progress", "phase")
+_CLEARED = (
+    "cancel_reason",
+    "executor_id",
+    "start_time",
+    "result",
+    "lease_until",
+    "last_heartbeat",
+    "progress",
+    "phase",
+)
 _RESTORED = [name for name in LIVING if name not in _CLEARED]
 _REVIVE = Statement(
     insert(task_instances)

@@ -236,6 +236,7 @@ def living_columns() -> tuple[Column[Any], ...]:
         Column("concurrency_key", Text),
         Column("key", Text),
         Column("cancel_requested", Boolean, nullable=False, server_default=false()),
+        Column("cancel_reason", Text),
         Column("data_source_id", Id),
         Column("operation_kind", Text),
         Column("operation_config_id", Id),
@@ -251,7 +252,6 @@ task_instances = Table(
     metadata,
     Column("id", Id, primary_key=True, autoincrement=False),
     *living_columns(),
-    Column("end_time", Instant),  # of the last attempt that did not end it
     CheckConstraint("status IN ('planned', 'pending', 'running')", name="status"),
     CheckConstraint("(status = 'planned') = (blocked_by IS NOT NULL)", name="planned_is_blocked"),
     CheckConstraint("priority BETWEEN 0 AND 9", name="priority"),
@@ -268,6 +268,13 @@ Index("ix_task_instances_claim", *_CLAIM_ORDER, **partial("status = 'pending' AN
 # What lost an executor is claimed one at a time; an index of its own keeps it out of everybody's way.
 Index("ix_task_instances_claim_lost", *_CLAIM_ORDER, **partial("status = 'pending' AND loss_count > 0"))
 Index("ix_task_instances_task", task_instances.c.task_id, task_instances.c.scheduled_time.desc())
+# What the schedule itself made, apart from what people submitted: the overlap rule and edits look at nothing else.
+Index(
+    "ix_task_instances_scheduled",
+    task_instances.c.task_id,
+    task_instances.c.scheduled_time,
+    **partial("triggered_by = 'scheduler' AND manual_retries = 0"),
+)
 Index("ix_task_instances_running", task_instances.c.executor_id, **partial("status = 'running'"))
 Index("ix_task_instances_planned", task_instances.c.blocked_by, task_instances.c.id, **partial("status = 'planned'"))
 Index(
@@ -437,6 +444,9 @@ PLANNED: ColumnElement[str] = literal_column("'planned'")
 PENDING: ColumnElement[str] = literal_column("'pending'")
 RUNNING: ColumnElement[str] = literal_column("'running'")
 """Inlined: as parameters they would hide the partial indexes from a generic plan (0.06 ms became 20 ms)."""
+
+SCHEDULED = text("triggered_by = 'scheduler' AND manual_retries = 0")
+"""What the overlap rule counts: made by the schedule, and not by a person's retry."""
 
 DAILY_TABLES = {"execution_logs": "end_time", "instance_attempts": "end_time", "instance_logs": "logged_at"}
 """The history, partitioned by day of this column on PostgreSQL."""

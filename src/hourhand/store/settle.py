@@ -14,18 +14,21 @@ from typing import cast
 from sqlalchemy import BigInteger, bindparam, func, select, update
 
 from hourhand.model.answers import Aftermath
+from hourhand.model.errors import InvalidInput
 from hourhand.model.task import Task
-from hourhand.model.words import TriggeredBy
+from hourhand.model.words import SkipReason, TriggeredBy
+from hourhand.rules.misfire import SkipRun
 from hourhand.rules.schedule import After, Upstream, parse
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import lock_tasks
-from hourhand.store.instants import Made, make_instants
+from hourhand.store.instants import Made, make_instants, record_skips, targets_of
 from hourhand.store.moving import LOCK_INSTANTS
-from hourhand.store.schema import task_dependencies, task_instants, tasks
+from hourhand.store.registry import alive_executors
+from hourhand.store.release import EVALUATED_AT_ONCE, WAITING_ON, evaluate
+from hourhand.store.schema import SCHEDULED, task_dependencies, task_instances, task_instants, tasks
 from hourhand.store.sql import any_of, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant
-from hourhand.store.waits import WAITING_ON, evaluate
 
 _UNSETTLED = select(task_instants).where(task_instants.c.unsettled.is_not(None))
 _ANY_UNSETTLED = Statement(_UNSETTLED.order_by(task_instants.c.unsettled).limit(bindparam("limit")))
@@ -60,6 +63,9 @@ _NEWEST = Statement(
     .where(any_of(task_instants.c.task_id, "ids"))
     .group_by(task_instants.c.task_id)
 )
+_LIVING = Statement(
+    select(task_instances.c.task_id).distinct().where(any_of(task_instances.c.task_id, "ids"), SCHEDULED)
+)
 _ARM = records("armed", {"id": Id, "next_fire_at": Instant(), "wake_at": Instant()})
 ARM = Statement(
     update(tasks).values(next_fire_at=_ARM.c.next_fire_at, wake_at=_ARM.c.wake_at).where(tasks.c.id == _ARM.c.id)
@@ -78,7 +84,7 @@ _CLEAR = Statement(
 
 
 async def settle(
-    tx: Tx, points: Iterable[tuple[int, datetime]] | None, *, limit: int, look_ahead: timedelta
+    tx: Tx, points: Iterable[tuple[int, datetime]] | None, *, limit: int, look_ahead: timedelta, lease_seconds: float
 ) -> tuple[int, Aftermath]:
     """Look after the endings of these instants, or of any; how many there were, and what follows in turn."""
     if points is None:
@@ -93,12 +99,16 @@ async def settle(
     again = {row["id"] for row in await tx.fetch(_AFTER_TASKS, ids=ended)}
     # Tasks first, ascending: dependents shared (other settlers may pass, edits may not), re-armed ones exclusively.
     locked = await lock_tasks(tx, [row["task_id"] for row in dependents], share=True)
-    aftermath = await _make_downstream(tx, unsettled, dependents, locked)
+    aftermath = await _make_downstream(tx, unsettled, dependents, locked, lease_seconds)
     await _rearm(tx, unsettled, await lock_tasks(tx, again), look_ahead)
     ends = [{"task_id": row["task_id"], "at": row["scheduled_time"]} for row in unsettled]
-    waiting = {row["instance_id"] for row in await tx.fetch(WAITING_ON, points=ends)}
+    waiting = {row["instance_id"] for row in await tx.fetch(WAITING_ON, points=ends, limit=EVALUATED_AT_ONCE)}
     # Those made just now are evaluated after this commit, since their other upstreams may be ending at this moment.
     aftermath.add(await evaluate(tx, waiting - aftermath.waiting))
+    if len(waiting) == EVALUATED_AT_ONCE:
+        # More may wait for these: they stay unsettled, here and in the ledger, until nobody does.
+        aftermath.unsettled |= {(row["task_id"], row["scheduled_time"]) for row in unsettled}
+        return len(unsettled), aftermath
     settled = [{name: row[name] for name in ("task_id", "scheduled_time", "unsettled")} for row in unsettled]
     await tx.fetch(LOCK_INSTANTS, instants=settled)
     await tx.run(_CLEAR, settled=settled)
@@ -106,47 +116,54 @@ async def settle(
 
 
 async def _make_downstream(
-    tx: Tx, unsettled: Sequence[Row], dependents: Sequence[Row], locked: dict[int, Task]
+    tx: Tx, unsettled: Sequence[Row], dependents: Sequence[Row], locked: dict[int, Task], lease_seconds: float
 ) -> Aftermath:
     """An `@upstream` task has an instant as soon as one of its dependencies has ended that instant."""
-    made = [
-        Made(locked[dependent["task_id"]], row["scheduled_time"], TriggeredBy.DEPENDENCY)
+    following = {
+        (dependent["task_id"], row["scheduled_time"])
         for row in unsettled
         for dependent in dependents
         if dependent["depends_on_id"] == row["task_id"]
         and dependent["task_id"] in locked
-        and _follows(locked[dependent["task_id"]])
+        and _is(Upstream, locked[dependent["task_id"]])
+    }
+    alive = await alive_executors(tx, lease_seconds) if any(locked[one].broadcast for one, _ in following) else []
+    made = [
+        Made(locked[task_id], instant, TriggeredBy.DEPENDENCY, shards=targets_of(locked[task_id], alive))
+        for task_id, instant in sorted(following)
     ]
-    _, aftermath = await make_instants(tx, made)
+    nobody = [
+        (one.task, SkipRun(SkipReason.NO_EXECUTOR, one.instant, one.instant, 1)) for one in made if not one.shards
+    ]
+    await record_skips(tx, nobody, await tx.now())
+    _, aftermath = await make_instants(tx, [one for one in made if one.shards])
     return aftermath
 
 
-def _follows(task: Task) -> bool:
+def _is(form: type[Upstream | After], task: Task) -> bool:
     """Looked at again under the lock: it may have been edited in the meantime."""
-    return task.enabled and task.deleted_at is None and isinstance(parse(task.schedule, task.timezone), Upstream)
+    if not task.enabled or task.deleted_at is not None:
+        return False
+    try:
+        return isinstance(parse(task.schedule, task.timezone), form)
+    except InvalidInput:  # this host's zone data may lack what another host's has
+        return False
 
 
 async def _rearm(tx: Tx, unsettled: Sequence[Row], locked: dict[int, Task], look_ahead: timedelta) -> None:
-    """`@after`: the next instant is the end of the last one plus the delay."""
-    if not locked:
+    """`@after`: the next instant is the end of the last one plus the delay; not while another one lives."""
+    unarmed = {task.id for task in locked.values() if task.next_fire_at is None and _is(After, task)}
+    if not unarmed:
         return
-    newest = {row["task_id"]: row["newest"] for row in await tx.fetch(_NEWEST, ids=sorted(locked))}
+    newest = {row["task_id"]: row["newest"] for row in await tx.fetch(_NEWEST, ids=sorted(unarmed))}
+    unarmed -= {row["task_id"] for row in await tx.fetch(_LIVING, ids=sorted(unarmed))}
+    ended = {row["task_id"]: row["ended_at"] for row in unsettled if row["task_id"] in unarmed}
     armed = []
-    for row in unsettled:
-        task = locked.get(row["task_id"])
-        # Not the end of an older one that somebody retried.
-        if task is not None and row["scheduled_time"] == newest[task.id] and _unarmed(task):
-            instant = row["ended_at"] + cast("After", parse(task.schedule, task.timezone)).delay
-            armed.append({"id": task.id, "next_fire_at": instant, "wake_at": instant - look_ahead})
+    for task_id, ended_at in ended.items():
+        task = locked[task_id]
+        delay = cast("After", parse(task.schedule, task.timezone)).delay
+        # Above the newest instant: the clock may have been set back, and an instant is made only once.
+        instant = max(ended_at + delay, newest[task_id] + timedelta(microseconds=1))
+        armed.append({"id": task_id, "next_fire_at": instant, "wake_at": instant - look_ahead})
     if armed:
         await tx.run(ARM, armed=armed)
-
-
-def _unarmed(task: Task) -> bool:
-    """Looked at again under the lock: it may have been edited, or armed, in the meantime."""
-    return (
-        task.enabled
-        and task.deleted_at is None
-        and task.next_fire_at is None
-        and isinstance(parse(task.schedule, task.timezone), After)
-    )

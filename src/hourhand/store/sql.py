@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ARRAY, BindParameter, ColumnElement, Dialect, FromClause, Text, TypeDecorator, bindparam
+from sqlalchemy import (
+    ARRAY,
+    BindParameter,
+    ColumnElement,
+    Dialect,
+    FromClause,
+    Text,
+    TypeDecorator,
+    bindparam,
+    literal_column,
+    text,
+)
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -16,6 +27,15 @@ from hourhand.store.types import Instant, Json
 
 # Both dialects write ON CONFLICT and RETURNING alike; SQLite's compiler takes PostgreSQL's construct as it is.
 insert = postgresql_insert
+
+
+UNAMBIGUOUS = text("1 = 1")
+"""The WHERE of an INSERT … SELECT … ON CONFLICT: without one SQLite reads ON as the beginning of a join's condition."""
+
+
+def constant(value: str | int) -> ColumnElement[Any]:
+    """A value of the program's own, written into the statement."""
+    return literal_column(f"'{value}'" if isinstance(value, str) else str(value))
 
 
 class Many(TypeDecorator[list[Any]]):

@@ -12,8 +12,9 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -30,6 +31,8 @@ from hourhand.store.types import from_micros, to_micros
 T = TypeVar("T")
 _BATCH = 256
 _STOP = None
+_CLOSED = "the SQLite store has been closed"
+_Entry = tuple[Body[Any], Future[Any]]
 
 _ALLOCATE = Statement(
     text(
@@ -66,8 +69,9 @@ class FileLock:
 
     def release(self) -> None:
         """Let the next process have the file."""
-        self._file.truncate(0)
-        self._file.close()
+        if not self._file.closed:
+            self._file.truncate(0)
+            self._file.close()
 
 
 class SqliteTx:
@@ -150,7 +154,7 @@ class SqliteDatabase:
         await self.read(lambda tx: tx.now())
 
     async def close(self) -> None:
-        """Stop both threads, then give the file free."""
+        """Do what was asked so far, stop both threads, then give the file free; may be called again."""
         await asyncio.to_thread(self._reader.stop)
         await asyncio.to_thread(self._writer.stop)
         self._lock.release()
@@ -179,24 +183,41 @@ class _Thread:
     def __init__(self, connection: sqlite3.Connection, clock: Clock, name: str, *, grouping: bool) -> None:
         self._connection = connection
         self._tx = SqliteTx(connection, clock)
-        self._queue: queue.SimpleQueue[tuple[Body[Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
         self._grouping = grouping
+        self._gate = threading.Lock()
+        self._closing = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     async def call(self, body: Body[T]) -> T:
-        if not self._thread.is_alive():
-            raise StoreUnavailable("the SQLite store has been closed")
         future: Future[T] = Future()
-        self._queue.put((body, future))
+        with self._gate:  # so that nothing is queued behind the stop mark, where nobody would ever look
+            if self._closing:
+                raise StoreUnavailable(_CLOSED)
+            self._queue.put((body, future))
         return await asyncio.wrap_future(future)
 
     def stop(self) -> None:
-        self._queue.put(_STOP)
+        with self._gate:
+            if not self._closing:
+                self._closing = True
+                self._queue.put(_STOP)
         self._thread.join()
         self._connection.close()
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        finally:
+            # However it ends, nobody is left waiting.
+            with self._gate:
+                self._closing = True
+            while not self._queue.empty():
+                if (entry := self._queue.get()) is not None and entry[1].set_running_or_notify_cancel():
+                    _refuse([entry], StoreUnavailable(_CLOSED))
+
+    def _serve(self) -> None:
         while (first := self._queue.get()) is not None:
             batch = [first]
             stopping = False
@@ -205,11 +226,15 @@ class _Thread:
                     stopping = True
                     break
                 batch.append(following)
-            self._commit([entry for entry in batch if entry[1].set_running_or_notify_cancel()])
+            asked = [entry for entry in batch if entry[1].set_running_or_notify_cancel()]
+            try:
+                self._commit(asked)
+            finally:
+                _refuse(asked, StoreUnavailable(_CLOSED))  # those that were not answered, as the thread dies
             if stopping:
                 return
 
-    def _commit(self, batch: list[tuple[Body[Any], Future[Any]]]) -> None:
+    def _commit(self, batch: list[_Entry]) -> None:
         """Run the batch in one transaction, each body in a savepoint, and answer only after the commit."""
         done: list[tuple[Future[Any], Any]] = []
         try:
@@ -226,14 +251,20 @@ class _Thread:
                 self._connection.execute("RELEASE body")
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - every caller must hear of it
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            for _body, future in batch:
-                if not future.done():
-                    future.set_exception(translate(error))
+            with suppress(sqlite3.Error):  # refused as well: the next batch cannot begin and rolls back in its turn
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            _refuse(batch, error)
             return
         for future, value in done:
             future.set_result(value)
+
+
+def _refuse(batch: Iterable[_Entry], error: BaseException) -> None:
+    """Tell those that have not been answered yet."""
+    for _body, future in batch:
+        if not future.done():
+            future.set_exception(translate(error))
 
 
 def _drive(coroutine: Any) -> Any:

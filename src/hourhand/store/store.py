@@ -47,6 +47,7 @@ from hourhand.store import (
     permits,
     reap,
     registry,
+    release,
     retention,
     retry,
     settle,
@@ -319,11 +320,17 @@ class SqlStore:
                 aftermath = await self._follow(aftermath)
         except StoreError as error:
             logger.warning("left to the sweep: %s", error)
+        except Exception:
+            # The change itself is committed: its caller must not take this for a failure of it.
+            logger.exception("left to the sweep")
 
     async def _follow(self, aftermath: Aftermath) -> Aftermath:
         following = Aftermath()
         if aftermath.waiting:
-            following.add(await self._write(lambda tx: waits.evaluate(tx, aftermath.waiting)))
+            waiting = sorted(aftermath.waiting)
+            for begin in range(0, len(waiting), release.EVALUATED_AT_ONCE):
+                some = waiting[begin : begin + release.EVALUATED_AT_ONCE]
+                following.add(await self._write(partial(release.evaluate, instance_ids=some)))
         if aftermath.unsettled:
             _, more = await self._settle(aftermath.unsettled)
             following.add(more)
@@ -332,7 +339,11 @@ class SqlStore:
         return following
 
     async def _settle(self, points: Iterable[tuple[int, datetime]] | None) -> tuple[int, Aftermath]:
-        return await self._write(lambda tx: settle.settle(tx, points, limit=SETTLE_BATCH, look_ahead=self.look_ahead))
+        return await self._write(
+            lambda tx: settle.settle(
+                tx, points, limit=SETTLE_BATCH, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
+            )
+        )
 
     async def settle(self) -> int:
         count, aftermath = await self._settle(None)

@@ -14,22 +14,22 @@ from hourhand.model.errors import Conflict, InvalidInput, NotFound
 from hourhand.model.instance import Submission, Submitted
 from hourhand.model.task import Task
 from hourhand.model.words import BlockedBy, Status
-from hourhand.rules.broadcast import WHOLE, Shard, shards
+from hourhand.rules.broadcast import WHOLE, Shard
 from hourhand.rules.definition import check_args
-from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.schedule import Manual, parse
 from hourhand.store.claim import PRIORITIES
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
-from hourhand.store.instants import OPTIONAL, NewInstance, enter_instants, insert_instances
+from hourhand.store.instants import OPTIONAL, NewInstance, enter_instants, insert_instances, targets_of
 from hourhand.store.listing import get_instance
 from hourhand.store.moving import DELETE_INSTANTS, SEAM
 from hourhand.store.registry import alive_executors
+from hourhand.store.release import unblock
 from hourhand.store.schema import task_dependencies, task_instances
 from hourhand.store.sql import any_of, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
-from hourhand.store.waits import Wanted, add_waits, unblock
+from hourhand.store.waits import Wanted, add_waits
 
 _DEPENDED_ON = Statement(
     select(task_dependencies.c.depends_on_id).distinct().where(any_of(task_dependencies.c.depends_on_id, "ids"))
@@ -208,7 +208,7 @@ async def _targets(tx: Tx, wanted: Sequence[Task], lease_seconds: float) -> dict
     if not broadcast:
         return {}
     alive = await alive_executors(tx, lease_seconds)
-    targets = {task.id: shards(able(alive, lane_of(task, task.group_id))) for task in broadcast.values()}
+    targets = {task.id: targets_of(task, alive) for task in broadcast.values()}
     for task_id, found in targets.items():
         if not found:
             raise Conflict(

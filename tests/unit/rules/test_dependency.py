@@ -46,6 +46,12 @@ def test_of_two_tasks_due_in_the_same_second_the_order_of_making_does_not_matter
     assert not_yet_made == already_made == NOON
 
 
+def test_an_upstream_whose_zone_is_unknown_here_has_only_its_past() -> None:
+    unreadable = replace(HOURLY, timezone="Atlantis/Capital")
+    assert upstream_instant(unreadable, NOON, NOON - HOUR) == NOON - HOUR
+    assert upstream_instant(unreadable, NOON, None) is None
+
+
 def test_skipped_instants_are_passed_over() -> None:
     skipped_at_noon = replace(HOURLY, next_fire_at=NOON + HOUR)
     assert upstream_instant(skipped_at_noon, NOON, NOON - 3 * HOUR) == NOON - 3 * HOUR

@@ -142,11 +142,16 @@ def test_the_missed_do_not_use_up_the_burst_of_the_fresh() -> None:
 
 
 def test_a_long_run_of_skips_is_counted_to_a_limit_only() -> None:
-    every = parse("@every 1s")
+    every = parse("* * * * * *")
     exact = look(every, NOW - timedelta(seconds=60 + COUNT_LIMIT), policy=MisfirePolicy.SKIP)
     assert (exact.skipped[0].count, exact.skipped[0].more) == (COUNT_LIMIT, False)
     over = look(every, NOW - timedelta(seconds=61 + COUNT_LIMIT), policy=MisfirePolicy.SKIP)
     assert (over.skipped[0].count, over.skipped[0].more) == (COUNT_LIMIT, True)
+
+
+def test_the_skips_of_a_fixed_rate_are_counted_exactly_however_many() -> None:
+    found = look(parse("@every 1s"), NOW - timedelta(seconds=60 + 1_000_000), policy=MisfirePolicy.SKIP)
+    assert (found.skipped[0].count, found.skipped[0].more) == (1_000_000, False)
 
 
 @pytest.mark.parametrize("policy", MisfirePolicy)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hourhand.model.words import OverlapPolicy
-from hourhand.rules.overlap import Decision, Verdict, overlap
+from hourhand.model.words import MisfirePolicy, OverlapPolicy
+from hourhand.rules.overlap import Decision, Verdict, overlap, policy_for
 from unit.rules.cron_oracle import examples
 
 INSTANT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -48,3 +48,13 @@ def test_only_what_waits_names_whom_it_waits_for(policy: OverlapPolicy, newest: 
     waits = decision.verdict in (Verdict.SERIAL, Verdict.REPLACE)
     assert decision.waits_on == (newest if waits else None)
     assert (decision.verdict is Verdict.LATER) <= (late < 0)
+
+
+@pytest.mark.parametrize("policy", OverlapPolicy)
+@pytest.mark.parametrize("misfire", MisfirePolicy)
+@pytest.mark.parametrize("missed", [True, False])
+def test_what_is_caught_up_takes_turns_where_it_would_be_skipped(
+    policy: OverlapPolicy, misfire: MisfirePolicy, *, missed: bool
+) -> None:
+    turns = missed and misfire is MisfirePolicy.CATCH_UP and policy is OverlapPolicy.SKIP
+    assert policy_for(policy, misfire, missed=missed) is (OverlapPolicy.SERIAL if turns else policy)

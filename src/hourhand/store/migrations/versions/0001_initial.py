@@ -227,6 +227,7 @@ def _tables() -> None:
         sa.Column("concurrency_key", sa.Text(), nullable=True),
         sa.Column("key", sa.Text(), nullable=True),
         sa.Column("cancel_requested", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("cancel_reason", sa.Text(), nullable=True),
         sa.Column("data_source_id", Id, nullable=True),
         sa.Column("operation_kind", sa.Text(), nullable=True),
         sa.Column("operation_config_id", Id, nullable=True),
@@ -538,12 +539,12 @@ def _tables() -> None:
         sa.Column("concurrency_key", sa.Text(), nullable=True),
         sa.Column("key", sa.Text(), nullable=True),
         sa.Column("cancel_requested", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("cancel_reason", sa.Text(), nullable=True),
         sa.Column("data_source_id", Id, nullable=True),
         sa.Column("operation_kind", sa.Text(), nullable=True),
         sa.Column("operation_config_id", Id, nullable=True),
         sa.Column("backup_reference", sa.Text(), nullable=True),
         sa.Column("notes", sa.Text(), nullable=True),
-        sa.Column("end_time", Instant(), nullable=True),
         sa.CheckConstraint(
             "(status = 'planned') = (blocked_by IS NOT NULL)", name=op.f("ck_task_instances_planned_is_blocked")
         ),
@@ -605,6 +606,14 @@ def _tables() -> None:
         unique=False,
         sqlite_where=sa.text("status = 'running'"),
         postgresql_where=sa.text("status = 'running'"),
+    )
+    op.create_index(
+        "ix_task_instances_scheduled",
+        "task_instances",
+        ["task_id", "scheduled_time"],
+        unique=False,
+        sqlite_where=sa.text("triggered_by = 'scheduler' AND manual_retries = 0"),
+        postgresql_where=sa.text("triggered_by = 'scheduler' AND manual_retries = 0"),
     )
     op.create_index(
         "ix_task_instances_task", "task_instances", ["task_id", sa.literal_column("scheduled_time DESC")], unique=False
