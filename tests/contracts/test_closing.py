@@ -82,7 +82,7 @@ async def test_a_batch_that_can_neither_be_committed_nor_rolled_back_is_told_so_
     writer._connection = refusing = Refusing(writer._connection, "COMMIT", "ROLLBACK")  # noqa: SLF001
     async with asyncio.timeout(3):
         for _ in range(2):
-            with pytest.raises(StoreUnavailable, match="disk I/O|transaction"):
+            with pytest.raises(StoreUnavailable, match=r"disk I/O|transaction"):
                 await sqlite_world.store.ensure_group("lost")
         refusing.refused.clear()
         with pytest.raises(StoreUnavailable, match="transaction"):

@@ -146,7 +146,7 @@ async def test_a_cycle_is_found_at_any_depth_and_a_diamond_is_none(world: World)
     chain = [await world.task("0")]
     for place in range(1, 30):
         chain.append(await world.task(str(place), dependency_ids=tuple(one.id for one in chain[-2:])))
-    with pytest.raises(InvalidInput, match="form a cycle: 0 → 29 →.* → 0"):
+    with pytest.raises(InvalidInput, match=r"form a cycle: 0 → 29 →.* → 0"):
         await change(world, chain[0], dependency_ids=[chain[-1].id])
     await change(world, chain[-1], dependency_ids=[one.id for one in chain[:-1]])
 

@@ -25,7 +25,7 @@ from contracts.plans import Plans, PostgresqlPlans, SqlitePlans, statements
 from contracts.world import World
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.words import Status, TaskType, TriggeredBy
-from hourhand.store import open_store
+from hourhand.store import open_store, retention
 from hourhand.store.listing import write_cursor
 from hourhand.store.types import to_micros
 
@@ -230,6 +230,15 @@ async def test_a_page_of_tasks_follows_their_names(
 
 
 # The end of a day
+
+
+async def test_what_retention_must_spare_is_found_without_reading_the_backlog(big: World, plans: Plans) -> None:
+    dialect = big.store.database.dialect
+    before = {"before": await big.store.now() - timedelta(days=30)}
+    assert await plans.scans(retention._OLDEST_ATTEMPTED, before) == []
+    assert await plans.cost(retention._OLDEST_ATTEMPTED, before) <= {"postgresql": 20, "sqlite": 2}[dialect]
+    lanes = {"lanes": list(range(1_000, 1_300))}
+    assert await plans.scans(retention._USED_LANES, lanes) == []
 
 
 async def test_the_oldest_day_of_a_million_goes(big: World) -> None:

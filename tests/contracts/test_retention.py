@@ -118,13 +118,13 @@ async def test_what_a_living_instance_wrote_stays_as_long_as_it_lives(world: Wor
 @pytest.mark.parametrize("how", ["held", "waiting", "far ahead"])
 async def test_one_forgotten_instance_that_never_ran_keeps_nothing_else(world: World, how: str) -> None:
     task = await busy(world)
-    changes: dict[str, Any] = {
+    ways: dict[str, dict[str, Any]] = {
         "held": {"held": True},
         "waiting": {"wait": True},
         "far ahead": {"run_at": datetime(2090, 1, 1, tzinfo=UTC)},
-    }[how]
+    }
     dependent = await world.task(dependency_ids=(task.id,))
-    forgotten = await world.submit(dependent, **changes)
+    forgotten = await world.submit(dependent, **ways[how])
     await elapse(world, 400 * 86_400)
     young = [await ended(world, task, days) for days in (OLD, YOUNG)][1]
     await world.store.retain(days=PERIOD)

@@ -88,3 +88,22 @@ async def test_a_broadcast_takes_neither_a_key_nor_a_hold(world: World, values: 
         await world.submit(task, **values)
 
     assert [error.field for error in refused.value.errors] == [field]
+
+
+async def test_a_submission_without_what_its_concurrency_key_needs_is_refused(world: World) -> None:
+    task = await world.task(concurrency_key="customer-${customer}")
+
+    with pytest.raises(InvalidInput, match="needs the argument 'customer'") as refused:
+        await world.submit(task, args={"order": 1})
+
+    assert [error.field for error in refused.value.errors] == ["args"]
+    assert await world.count("task_instances") == 0
+
+
+async def test_arguments_of_the_task_itself_fill_its_concurrency_key_as_well(world: World) -> None:
+    payload = {"handler": "bill", "args": {"region": "eu"}}
+    task = await world.task(type="python", payload=payload, concurrency_key="${region}-${customer}")
+
+    instance = await world.store.get_instance(await world.submit(task, args={"customer": 7}))
+
+    assert instance.concurrency_key == "eu-7"

@@ -44,7 +44,7 @@ async def test_a_server_that_accepts_no_connections_is_unavailable(
     store = await open_store(url)
     try:
         cluster.sql(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-        cluster.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        cluster.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")  # noqa: S608
         for _ in range(3):
             with pytest.raises(StoreUnavailable, match="PostgreSQL"):
                 await VERBS[verb](store)

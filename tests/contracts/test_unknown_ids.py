@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hourhand.model.errors import InvalidInput, NotFound
+from hourhand.model.errors import NotFound
 from hourhand.model.instance import Submission
 from hourhand.model.words import Status
 
@@ -60,15 +60,6 @@ async def test_there_is_no_such_instance(world: World, verb: str, one: int) -> N
 async def test_of_what_cannot_be_there_is_nothing_to_list(world: World, verb: str, one: int) -> None:
     with pytest.raises(NotFound, match=str(one)):
         await LISTS[verb](world.store, one)
-
-
-@pytest.mark.parametrize("one", NEVER)
-async def test_nothing_can_depend_on_it(world: World, one: int) -> None:
-    task = await world.task()
-    with pytest.raises(InvalidInput, match=f"there is no task {one}"):
-        await world.task(dependency_ids=(one,))
-    with pytest.raises(InvalidInput, match=f"there is no task {one}"):
-        await world.store.edit_task(task.id, {"dependency_ids": [one]}, by="ann")
 
 
 async def test_a_clock_that_was_ahead_hides_nothing(cluster_world: World) -> None:

@@ -35,6 +35,7 @@ async def backfill(
     tx: Tx, task_id: int, begin: datetime, end: datetime, *, by: str, lease_seconds: float
 ) -> tuple[int, Aftermath]:
     """Make the instants of [begin, end] that have no ledger row; instants still to come are left to the scheduler."""
+    _check_range(begin, end)
     task = (await lock_tasks(tx, [task_id])).get(task_id)
     if task is None or task.deleted_at is not None:
         raise NotFound("task", task_id)
@@ -44,8 +45,6 @@ async def backfill(
         raise InvalidInput.one(
             "schedule", task.schedule, f"{task.schedule!r} has no instants of its own to backfill: run the task instead"
         )
-    if begin > end:
-        raise InvalidInput.one("from", begin.isoformat(), f"{begin.isoformat()} is after `to` ({end.isoformat()})")
     floor = await ledger_floor(tx)
     if floor is not None and begin < floor:
         raise InvalidInput.one(
@@ -72,3 +71,13 @@ async def backfill(
         return 0, Aftermath()
     made = [Made(task, one, TriggeredBy.BACKFILL, shards=targets, requested_by=by) for one in instants]
     return await make_instants(tx, made)
+
+
+def _check_range(begin: datetime, end: datetime) -> None:
+    for field, time in (("from", begin), ("to", end)):
+        if time.utcoffset() is None:
+            raise InvalidInput.one(
+                field, time.isoformat(), f"{time.isoformat()} has no time zone: write {time.isoformat()}Z for UTC"
+            )
+    if begin > end:
+        raise InvalidInput.one("from", begin.isoformat(), f"{begin.isoformat()} is after `to` ({end.isoformat()})")

@@ -103,7 +103,7 @@ async def claim(
     take_lost: bool,
     marks: Sequence[datetime],
 ) -> list[Assignment]:
-    """Take up to `limit` instances, highest priority first, oldest first within a lane; `marks` as `Marks.probes` tells.
+    """Take up to `limit` instances, highest priority first, oldest first within a lane; `marks` are `Marks.probes`.
 
     Guarantee 5: a row is pending for one claimer only, since it is locked before it is looked at again.
     """

@@ -9,6 +9,7 @@ from sqlalchemy import Integer, select
 
 from hourhand.model.task import Task, TaskDefinition
 from hourhand.store.database import Row, Tx
+from hourhand.store.ids import possible
 from hourhand.store.rows import definition_of, task_of
 from hourhand.store.schema import groups, task_dependencies, task_versions, tasks
 from hourhand.store.sql import any_of, records
@@ -35,6 +36,7 @@ _VERSIONS = Statement(
     )
 )
 _CACHED = 10_000
+MOST_VERSIONS = 2**31 - 1
 
 
 async def with_dependencies(tx: Tx, rows: Sequence[Row]) -> list[Task]:
@@ -48,7 +50,7 @@ async def with_dependencies(tx: Tx, rows: Sequence[Row]) -> list[Task]:
 
 async def tasks_by_id(tx: Tx, ids: Iterable[int]) -> dict[int, Task]:
     """As they stand now; unknown ids are left out, deleted tasks are not."""
-    wanted = sorted(set(ids))
+    wanted = sorted(one for one in set(ids) if possible(one))
     return {
         task.id: task for task in await with_dependencies(tx, await tx.fetch(_BY_IDS, ids=wanted) if wanted else [])
     }
@@ -56,7 +58,7 @@ async def tasks_by_id(tx: Tx, ids: Iterable[int]) -> dict[int, Task]:
 
 async def lock_tasks(tx: Tx, ids: Iterable[int], *, share: bool = False) -> dict[int, Task]:
     """The same under a lock, in ascending order; shared locks keep edits out but let other settlers in."""
-    wanted = sorted(set(ids))
+    wanted = sorted(one for one in set(ids) if possible(one))
     if not wanted:
         return {}
     rows = await tx.fetch(_SHARE_BY_IDS if share else _LOCK_BY_IDS, ids=wanted)
@@ -71,7 +73,7 @@ class Versions:
 
     async def get(self, tx: Tx, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
         """The definitions, read in one statement where they are not cached."""
-        keys = set(wanted)
+        keys = {key for key in wanted if possible(key[0]) and possible(key[1], most=MOST_VERSIONS)}
         found = {key: self._cache[key] for key in keys if key in self._cache}
         if missing := keys - found.keys():
             rows = await tx.fetch(_VERSIONS, wanted=[{"task_id": key[0], "version": key[1]} for key in missing])

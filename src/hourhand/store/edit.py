@@ -33,7 +33,7 @@ from hourhand.store.schema import (
     task_versions,
     tasks,
 )
-from hourhand.store.sql import any_of, insert, records
+from hourhand.store.sql import any_of, constant, insert, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 
@@ -69,7 +69,10 @@ _ADD_DEPENDENCIES = Statement(
 _CLEAR_DEPENDENCIES = Statement(
     delete(task_dependencies).where(task_dependencies.c.task_id == bindparam("task_id", type_=Id))
 )
-_ALL_DEPENDENCIES = Statement(select(task_dependencies))
+_first = select(task_dependencies).where(any_of(task_dependencies.c.task_id, "wanted")).cte("reached", recursive=True)
+# UNION, not UNION ALL: each edge once, however many ways lead to it.
+_reached = _first.union(select(task_dependencies).join(_first, task_dependencies.c.task_id == _first.c.depends_on_id))
+_REACHED_DEPENDENCIES = Statement(select(_reached))
 # Two edits that each look harmless could close a cycle together: edits of dependencies go one at a time.
 _ONE_AT_A_TIME = Statement(
     select(store_values.c.name).where(store_values.c.name == "dependency_edits").with_for_update()
@@ -81,19 +84,23 @@ _DEPENDENTS = Statement(
     .where(task_dependencies.c.depends_on_id == bindparam("task_id", type_=Id), tasks.c.deleted_at.is_(None))
     .order_by(tasks.c.name)
 )
-_LOCK_UNCLAIMED = Statement(
-    select(
-        task_instances.c.id,
-        task_instances.c.scheduled_time,
-        task_instances.c.triggered_by,
-        task_instances.c.manual_retries,
-    )
+_unclaimed = (
+    select(task_instances.c.id, task_instances.c.scheduled_time)
     .where(
         task_instances.c.task_id == bindparam("task_id", type_=Id),
         or_(task_instances.c.status == PLANNED, task_instances.c.status == PENDING),
     )
     .order_by(task_instances.c.id)
     .with_for_update()
+)
+_LOCK_UNCLAIMED = Statement(_unclaimed)
+# No more than these: a task may have a million submissions, which others are claiming.
+_LOCK_MADE_AHEAD = Statement(
+    _unclaimed.where(
+        task_instances.c.scheduled_time > bindparam("now", type_=Instant()),
+        task_instances.c.triggered_by == constant("scheduler"),
+        task_instances.c.manual_retries == constant(0),
+    )
 )
 _NEWEST_INSTANT = Statement(
     select(func.max(task_instants.c.scheduled_time).label("newest")).where(
@@ -234,11 +241,7 @@ async def _up_to_now(tx: Tx, task: Task, now: datetime, look_ahead: timedelta, l
 
 async def _delete_future(tx: Tx, task_id: int, now: datetime) -> datetime | None:
     """Take back what was made ahead for instants after now; the earliest of them."""
-    ahead = [
-        row
-        for row in await tx.fetch(_LOCK_UNCLAIMED, task_id=task_id)
-        if row["scheduled_time"] > now and row["triggered_by"] == "scheduler" and row["manual_retries"] == 0
-    ]
+    ahead = await tx.fetch(_LOCK_MADE_AHEAD, task_id=task_id, now=now)
     if not ahead:
         return None
     ids = [row["id"] for row in ahead]
@@ -301,7 +304,7 @@ async def _check_dependencies(tx: Tx, task_id: int, definition: TaskDefinition) 
         if known[one].deleted_at is not None:
             raise InvalidInput.one("dependency_ids", one, f"task {one} ({known[one].name!r}) has been deleted")
     edges: dict[int, list[int]] = {}
-    for row in await tx.fetch(_ALL_DEPENDENCIES):
+    for row in await tx.fetch(_REACHED_DEPENDENCIES, wanted=sorted(wanted)):
         edges.setdefault(row["task_id"], []).append(row["depends_on_id"])
     cycle = find_cycle(task_id, wanted, edges)
     if cycle is not None:

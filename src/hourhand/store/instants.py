@@ -279,7 +279,7 @@ def concurrency_key(task: TaskDefinition, args: Any) -> str | None:
     if task.concurrency_key is None:
         return None
     try:
-        key = substitute(task.concurrency_key, args or task.payload.get("args"), "concurrency_key")
+        key = substitute(task.concurrency_key, {**(task.payload.get("args") or {}), **(args or {})}, "concurrency_key")
     except InvalidInput:
         return task.concurrency_key
     # No index takes a key of any length; a long one is told apart by its hash.

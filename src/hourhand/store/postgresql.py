@@ -182,6 +182,21 @@ def _in_our_words() -> Iterator[None]:
         raise translated from error
 
 
+_PASSING = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.ObjectNotInPrerequisiteStateError,  # somebody holds what is needed, or the server takes no connections
+    asyncpg.ReadOnlySQLTransactionError,  # a standby, before it takes over or after another has
+    asyncpg.InvalidCachedStatementError,  # the schema has changed: the statement is prepared anew the next time
+    asyncpg.OutdatedSchemaCacheError,
+    asyncpg.InterfaceError,
+    OSError,
+    TimeoutError,
+)
+
+
 def translate(error: BaseException) -> BaseException:
     """The driver's errors in the store's words."""
     match error:
@@ -193,24 +208,7 @@ def translate(error: BaseException) -> BaseException:
             return StoreError(f"PostgreSQL: {error}; check the user, password and database in the store's URL")
         case asyncpg.ClientConfigurationError():
             return StoreError(f"PostgreSQL: {error}; check the parameters in the store's URL")
-        case (
-            asyncpg.PostgresConnectionError()
-            | asyncpg.OperatorInterventionError()
-            | asyncpg.InsufficientResourcesError()
-            | asyncpg.TransactionRollbackError()
-            # Somebody holds what is needed; or the server takes no connections.
-            | asyncpg.ObjectNotInPrerequisiteStateError()
-            # A standby, before or after it has taken over.
-            | asyncpg.ReadOnlySQLTransactionError()
-            # The schema has changed since the statement was prepared: the next time it is prepared anew.
-            | asyncpg.InvalidCachedStatementError()
-            | asyncpg.OutdatedSchemaCacheError()
-            | asyncpg.InterfaceError()
-            | OSError()
-            | TimeoutError()
-        ):
+        case _ if isinstance(error, _PASSING):
             return StoreUnavailable(f"PostgreSQL: {error or type(error).__name__}")
-        case asyncpg.PostgresError():
-            return StoreError(f"PostgreSQL: {error}")
         case _:
-            return error
+            return StoreError(f"PostgreSQL: {error}") if isinstance(error, asyncpg.PostgresError) else error

@@ -359,7 +359,8 @@ class SqlStore:
             found, after = found + len(ids), ids[-1]
         await self._write(permits.free_stray_permits)
         keys = await self._read(permits.waiting_keys)
-        await self.give_permits(keys)
+        for begin in range(0, len(keys), SWEEP_BATCH):
+            await self.give_permits(keys[begin : begin + SWEEP_BATCH])
         return found
 
     async def give_permits(self, keys: Iterable[str]) -> int:

@@ -17,6 +17,7 @@ from hourhand.model.words import BlockedBy, Status
 from hourhand.rules.broadcast import WHOLE, Shard
 from hourhand.rules.definition import check_args
 from hourhand.rules.schedule import Manual, parse
+from hourhand.rules.substitution import substitute
 from hourhand.store.claim import PRIORITIES
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
@@ -133,6 +134,8 @@ def _check(one: Submission, task: Task | None) -> None:
     if task is None or task.deleted_at is not None:
         raise NotFound("task", one.task_id)
     check_args(one.args)
+    if task.concurrency_key is not None:
+        substitute(task.concurrency_key, {**(task.payload.get("args") or {}), **(one.args or {})}, "args")
     if one.held and task.broadcast:
         raise InvalidInput.one("held", one.held, "a broadcast goes to the executors alive now and cannot be held")
     if one.held and one.wait:

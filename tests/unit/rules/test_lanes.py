@@ -67,6 +67,14 @@ def test_an_executor_serves_a_lane_that_asks_for_nothing_it_lacks(lane: Lane, *,
     assert serves(EXECUTOR, 1, lane) is expected
 
 
+def test_the_labels_of_lanes_that_are_not_for_it_are_not_even_read() -> None:
+    """There may be a lane for every executor, and each is asked about all of them."""
+    unreadable = "no JSON"
+    assert not serves(EXECUTOR, 2, Lane(1, BUILTIN, unreadable))
+    assert not serves(EXECUTOR, 1, Lane(1, BUILTIN, unreadable, "e2"))
+    assert not serves(EXECUTOR, 1, Lane(1, "xxl", unreadable))
+
+
 @given(labels, labels)
 @examples(200)
 def test_labels_are_demands_and_more_of_them_never_hurt(wanted: dict[str, str], more: dict[str, str]) -> None:
