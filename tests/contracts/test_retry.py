@@ -87,6 +87,7 @@ async def test_everything_is_restored_but_what_belongs_to_the_attempt(world: Wor
         "loss_count": 0,
         "manual_retries": 1,
         "cancel_requested": False,
+        "cancel_reason": None,
         "executor_id": None,
         "start_time": None,
         "lease_until": None,

@@ -66,19 +66,6 @@ async def test_a_read_only_server_is_unavailable_for_writing_alone(cluster: Clus
         cluster.drop_database(url)
 
 
-async def test_a_history_table_that_somebody_holds_is_unavailable(cluster_world: World) -> None:
-    world = cluster_world
-    async with world.store.database.pool.acquire() as other, other.transaction():  # type: ignore[attr-defined]
-        await other.execute("DROP TABLE id_days")
-        async with world.store.database.pool.acquire() as mine:  # type: ignore[attr-defined]
-            await mine.execute("SET lock_timeout = '50ms'")
-            with pytest.raises(asyncpg.LockNotAvailableError) as refused:
-                await mine.fetch("SELECT * FROM id_days")
-            await mine.execute("RESET lock_timeout")
-        assert isinstance(translate(refused.value), StoreUnavailable)
-        await other.execute("ROLLBACK; BEGIN")
-
-
 @pytest.mark.parametrize(
     ("error", "told"),
     [

@@ -31,9 +31,12 @@ OF_TASKS: dict[str, Callable[[Store, int], Awaitable[Any]]] = {
 OF_INSTANCES: dict[str, Callable[[Store, int], Awaitable[Any]]] = {
     "get_instance": lambda store, one: store.get_instance(one),
     "cancel": lambda store, one: store.cancel(one, reason="test"),
+    "retry": lambda store, one: store.retry(one),
+    "dispatch": lambda store, one: store.dispatch([one]),
 }
 # Of an id that was never given out there is simply nothing to list.
 LISTS: dict[str, Callable[[Store, int], Awaitable[Any]]] = {
+    "list_versions": lambda store, one: store.list_versions(one),
     "list_attempts": lambda store, one: store.list_attempts(one),
     "read_lines": lambda store, one: store.read_lines(one),
 }
@@ -78,3 +81,9 @@ async def test_a_clock_that_was_ahead_hides_nothing(cluster_world: World) -> Non
     # Nor once that day has come.
     await world.store.ensure_partitions()
     assert await world.count("id_days", "day > current_date") == 0
+
+
+@pytest.mark.parametrize("name", ["", "nobody", "a\x00b", "x" * 10_000])
+async def test_there_is_no_task_of_that_name(world: World, name: str) -> None:
+    with pytest.raises(NotFound):
+        await world.store.find_task(name)

@@ -34,7 +34,7 @@ from hourhand.model.task import Task, TaskVersion
 from hourhand.model.words import ENDED, Status, TriggeredBy
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import SELECT_TASKS, with_dependencies
-from hourhand.store.ids import allocated_since
+from hourhand.store.ids import allocated_since, possible
 from hourhand.store.rows import definition_of, instance_of
 from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
 from hourhand.store.sql import records
@@ -319,6 +319,8 @@ _BY_NAME = Statement(SELECT_TASKS.where(_equals(tasks.c.name, "name"), tasks.c.d
 
 async def task_by_name(tx: Tx, name: str) -> Task | None:
     """The task of that name that is not deleted."""
+    if "\x00" in name:
+        return None  # no text of PostgreSQL holds it
     found = await with_dependencies(tx, await tx.fetch(_BY_NAME, name=name))
     return found[0] if found else None
 
@@ -326,6 +328,8 @@ async def task_by_name(tx: Tx, name: str) -> Task | None:
 async def list_versions(tx: Tx, task_id: int, *, limit: int, cursor: str | None) -> Page[TaskVersion]:
     """Newest first."""
     place = read_cursor(cursor, {"version": (int,)})
+    if not possible(task_id):
+        raise NotFound("task", task_id)
     rows = await tx.fetch(
         _VERSIONS, task_id=task_id, before=2**31 if place is None else place[1], limit=_bounded(limit) + 1
     )

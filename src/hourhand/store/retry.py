@@ -15,7 +15,7 @@ from hourhand.rules.lanes import lane_of
 from hourhand.rules.lifecycle import entry, legal, require_edge
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import Versions
-from hourhand.store.ids import allocated_since
+from hourhand.store.ids import allocated_since, possible
 from hourhand.store.instants import concurrency_key
 from hourhand.store.moving import LOCK_INSTANTS
 from hourhand.store.registry import lane_ids
@@ -103,6 +103,8 @@ _REOPEN = Statement(
 async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> Aftermath:
     """Restore the living row from its newest ending; of two retries at once one wins."""
     check_args(args)
+    if not possible(instance_id):
+        raise NotFound("instance", instance_id)
     living = await tx.fetch(_LIVING, id=instance_id)
     if living:
         state = living[0]["status"]

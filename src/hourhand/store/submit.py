@@ -21,6 +21,7 @@ from hourhand.rules.substitution import substitute
 from hourhand.store.claim import PRIORITIES
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
+from hourhand.store.ids import possible
 from hourhand.store.instants import OPTIONAL, NewInstance, enter_instants, insert_instances, targets_of
 from hourhand.store.listing import get_instance
 from hourhand.store.moving import DELETE_INSTANTS, SEAM
@@ -242,7 +243,7 @@ async def _ledger_times(
 
 async def dispatch(tx: Tx, ids: Sequence[int]) -> Aftermath:
     """Planned instances that were held go on; each must be held, or nothing is dispatched."""
-    rows = await tx.fetch(_LOCK_HELD, ids=sorted(set(ids)))
+    rows = await tx.fetch(_LOCK_HELD, ids=sorted({one for one in ids if possible(one)}))
     found = {row["id"]: row for row in rows}
     for one in ids:
         if one not in found:
