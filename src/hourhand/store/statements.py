@@ -1,7 +1,7 @@
 """Store: SQLAlchemy Core writes a statement once per dialect; the drivers run it directly.
 
-Compiling, caching and decoding through an engine costs a few hundred microseconds a statement; here a statement is
-compiled at its first use and after that costs what its driver costs.
+An engine's cache keys, binding and decoding cost more than twice what the driver costs (docs/adr/0003); here a
+statement is compiled at its first use and after that costs what its driver costs.
 """
 
 from __future__ import annotations
