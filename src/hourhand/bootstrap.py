@@ -75,9 +75,30 @@ async def store_revision(settings: Settings) -> tuple[str | None, str]:
 
 async def upgrade_store(settings: Settings) -> tuple[str | None, str]:
     """Upgrade the schema; return the revision before (None: it was empty) and the one after."""
-    prepare_data_dir(settings)
+    if settings.in_data_dir:
+        prepare_data_dir(settings)
     with _naming_the_store(settings):
         return await stores.upgrade(settings.store)
+
+
+async def require_current(settings: Settings) -> None:
+    """Refuse a store whose schema is older or newer than what this program needs."""
+    with _naming_the_store(settings):
+        await stores.require_current(settings.store)
+
+
+async def create_local_token(settings: Settings) -> AdminToken:
+    """Make a further admin token with nothing but access to the store itself: the way back when the first is lost."""
+    prepare_data_dir(settings)
+    file = settings.admin_token_file
+    if _read_token(file) is not None:
+        raise InvalidInput.one("data_dir", str(file), f"{file} holds a token already: use it, or move the file away")
+    token = f"hh_{secrets.token_urlsafe(32)}"
+    async with open_store(settings, owner="hourhand token create") as store:
+        _write_token(file, token)
+        if not await store.ensure_admin_token(hash_token(token)):
+            await store.add_admin_token(hash_token(token))
+    return AdminToken(TokenOrigin.NEW, file, token)
 
 
 @contextmanager
@@ -130,7 +151,8 @@ async def ensure_admin_token(settings: Settings, store: Store) -> AdminToken:
             "admin_token",
             str(file),
             f"the token in {file} is not one of {settings.shown_store}: the file belongs to another store; "
-            "use that store's data folder with --data-dir, or move the file away",
+            "use that store's data folder with --data-dir, or move the file away and run "
+            "`hourhand token create --local`",
         )
     return AdminToken(TokenOrigin.FILE, file)
 
@@ -159,8 +181,8 @@ def _read_token(file: Path) -> str | None:
         raise InvalidInput.one(
             "admin_token",
             str(file),
-            f"{file} does not hold a generated token (hh_ and 43 characters): put the generated one back; "
-            "a chosen token could be guessed, so none is accepted",
+            f"{file} does not hold a generated token (hh_ and 43 characters; a chosen one could be guessed): put the "
+            "generated one back, or move the file away and run `hourhand token create --local`",
         )
     return token
 

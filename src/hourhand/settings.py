@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from hourhand.model.errors import FieldError, InvalidInput
+from hourhand.rules.redaction import without_password
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -110,6 +111,11 @@ class Settings(BaseSettings):
         return self.store.startswith("sqlite:")
 
     @property
+    def in_data_dir(self) -> bool:
+        """Whether the store is a file in the data folder."""
+        return self.store.startswith(f"sqlite:///{self.data_dir}/")
+
+    @property
     def shown_store(self) -> str:
         """The store's URL, fit to be shown: without its password."""
         return without_password(self.store)
@@ -129,11 +135,6 @@ def load_settings(**flags: object) -> Settings:
         return Settings(**(below | given))  # type: ignore[arg-type]  # pydantic checks what mypy cannot
     except ValidationError as error:
         raise InvalidInput(_field_errors(error, given, from_file)) from None
-
-
-def without_password(url: str) -> str:
-    """Return a store URL with its password, if any, replaced by ***."""
-    return re.sub(r"^(\w+://[^:/@]*):[^/]*@", r"\1:***@", url)
 
 
 def is_loopback(host: str) -> bool:

@@ -12,6 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from serving import Served
@@ -84,6 +85,35 @@ def test_a_missing_token_file_is_said(tmp_path: Path) -> None:
     with Served(tmp_path) as second:
         assert f"its file {second.token_file} is gone" in second.output
         assert not second.token_file.exists()
+
+
+def test_a_lost_token_is_replaced_by_whoever_has_the_store(tmp_path: Path) -> None:
+    with Served(tmp_path) as first:
+        first.token_file.unlink()
+        in_use = run(tmp_path, "token", "create", "--local")
+    assert (in_use.returncode, "is in use by" in in_use.stderr) == (1, True)
+
+    made = run(tmp_path, "token", "create", "--local")
+
+    assert (made.returncode, str(first.token_file) in made.stdout) == (0, True)
+    assert first.token_file.stat().st_mode & 0o777 == 0o600
+    assert run(tmp_path, "token", "create", "--local").returncode == 2  # there is one already
+    with Served(tmp_path) as again:
+        headers = {"Authorization": f"Bearer {first.token_file.read_text().strip()}"}
+        assert httpx.get(f"{again.address}/api/v1/version", headers=headers).status_code == 200
+
+
+def test_only_its_owner_can_read_a_sqlite_store(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        modes = {file.name: file.stat().st_mode & 0o077 for file in served.token_file.parent.iterdir()}
+    assert len(modes) >= 3
+    assert not any(modes.values())
+
+
+def test_the_page_behind_the_sign_in_link_says_what_the_token_is_for(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        assert "no web interface to sign in to yet" in httpx.get(f"{served.address}/sign-in").text
+        assert "no web interface" not in httpx.get(served.address).text
 
 
 def test_a_second_serve_of_the_same_file_names_the_first(tmp_path: Path) -> None:

@@ -61,11 +61,11 @@ class Recycled:
 
     def give_back(self, url: str) -> None:
         """Empty it for the next test; one that has grown is dropped."""
-        if int(self._cluster.sql("SELECT pg_database_size(current_database())", database=_name(url))) > _BIG:
+        size = self._cluster.sql(f"{_EMPTY}; SELECT pg_database_size(current_database())", database=_name(url))
+        if int(size) > _BIG:
             self._cluster.drop_database(url)
-            return
-        self._cluster.sql(_EMPTY, database=_name(url))
-        self._free.append(url)
+        else:
+            self._free.append(url)
 
 
 def _name(url: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hourhand.model.errors import InvalidInput
-from hourhand.settings import Settings, is_loopback, load_settings, without_password
+from hourhand.settings import Settings, is_loopback, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -112,19 +112,6 @@ def test_a_refused_store_does_not_show_its_password() -> None:
     message = refusal(store="mysql://me:canary-7@host/db")
     assert "canary-7" not in message
     assert "me:***@host" in message
-
-
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        ("postgresql://me:p@ss:w0rd@host:5432/db", "postgresql://me:***@host:5432/db"),
-        ("postgresql://me@host/db", "postgresql://me@host/db"),
-        ("postgresql://host/db", "postgresql://host/db"),
-        ("sqlite:////a/b@c.db", "sqlite:////a/b@c.db"),
-    ],
-)
-def test_urls_are_shown_without_their_password(url: str, shown: str) -> None:
-    assert without_password(url) == shown
 
 
 def test_a_secret_is_never_part_of_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:

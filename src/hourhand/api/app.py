@@ -80,7 +80,7 @@ def _open_routes(store: Store, settings: Settings) -> APIRouter:
     @router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     @router.api_route("/sign-in", methods=["GET", "HEAD"], include_in_schema=False)
     async def welcome(request: Request) -> HTMLResponse:
-        return page.welcome(settings, str(request.base_url).rstrip("/"))
+        return page.welcome(settings, str(request.base_url).rstrip("/"), signing_in=request.url.path == "/sign-in")
 
     @router.get("/healthz", tags=["health"], summary="Whether the process lives")
     async def healthz() -> Health:

@@ -50,7 +50,12 @@ def program() -> str:
     return "hourhand" if shutil.which("hourhand") or not beside.exists() else shlex.quote(str(beside))
 
 
-def welcome(settings: Settings, address: str) -> HTMLResponse:
+SIGN_IN = """<h2>Signing in</h2>
+<p>There is no web interface to sign in to yet. The token of this link is for the API: see below.</p>
+"""
+
+
+def welcome(settings: Settings, address: str, *, signing_in: bool = False) -> HTMLResponse:
     """Draw the page; it names the token's file, never the token."""
     file = shlex.quote(str(settings.admin_token_file))
     over_rest = (
@@ -73,7 +78,7 @@ def welcome(settings: Settings, address: str) -> HTMLResponse:
 <main>
 <h1>Hourhand <small>{escape(__version__)}</small></h1>
 <p>Decides when work is due, and gets it done on the right machine.</p>
-<h2>Is it up?</h2>
+{SIGN_IN if signing_in else ""}<h2>Is it up?</h2>
 <pre><code>curl {escape(address)}/healthz</code></pre>
 <h2>What does a schedule mean?</h2>
 <pre><code>{escape(program() + TRY_PREVIEW)}</code></pre>

@@ -33,7 +33,7 @@ Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_i
 class PreviewInput(Input):
     """A schedule to look at."""
 
-    schedule: str = Field(max_length=1000, examples=["0 9 * * MON-FRI"])
+    schedule: str = Field(max_length=500, examples=["0 9 * * MON-FRI"])
     timezone: str = Field(default="UTC", max_length=100, examples=["Europe/Berlin"])
     count: int = Field(default=10, ge=1, le=100, strict=True)
     after: Moment | None = None

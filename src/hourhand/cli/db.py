@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,15 +14,16 @@ if TYPE_CHECKING:
     from hourhand.settings import Settings
 
 app = typer.Typer(name="db", help="Look after the store's schema.", no_args_is_help=True)
+DataDirOption = Annotated[Path | None, typer.Option(help="The data folder of the store. [dim]./hourhand-data[/dim]")]
 StoreOption = Annotated[
     str | None, typer.Option(help="sqlite:///file.db or postgresql://user:password@host/database.", show_default=False)
 ]
 
 
 @app.command()
-def upgrade(store: StoreOption = None) -> None:
+def upgrade(store: StoreOption = None, data_dir: DataDirOption = None) -> None:
     """Bring the schema to the newest revision this program knows."""
-    settings = _settings(store)
+    settings = _settings(store, data_dir)
     from hourhand.bootstrap import upgrade_store
 
     before, after = asyncio.run(upgrade_store(settings))
@@ -34,19 +36,22 @@ def upgrade(store: StoreOption = None) -> None:
 
 
 @app.command()
-def check(store: StoreOption = None) -> None:
+def check(store: StoreOption = None, data_dir: DataDirOption = None) -> None:
     """Say whether the schema is the one this program needs; exit 1 if it is not."""
-    settings = _settings(store)
-    from hourhand.bootstrap import store_revision
+    settings = _settings(store, data_dir)
+    from hourhand.bootstrap import require_current, store_revision
 
     current, newest = asyncio.run(store_revision(settings))
-    if current != newest:
-        state = f"is at {current}" if current else "has no schema yet"
-        raise SchemaTooOld(f"{settings.shown_store} {state}; this program needs {newest}: run `hourhand db upgrade`")
+    if current is None:
+        flag = f" --store {settings.shown_store}" if store else f" --data-dir {data_dir}" if data_dir else ""
+        raise SchemaTooOld(
+            f"{settings.shown_store} has no schema yet; this program needs {newest}: run `hourhand db upgrade{flag}`"
+        )
+    asyncio.run(require_current(settings))
     typer.echo(f"{settings.shown_store} is at {current}, the newest revision.")
 
 
-def _settings(store: str | None) -> Settings:
+def _settings(store: str | None, data_dir: Path | None) -> Settings:
     from hourhand.settings import load_settings
 
-    return load_settings(store=store)
+    return load_settings(store=store, data_dir=data_dir)

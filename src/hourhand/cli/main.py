@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from hourhand import __version__
-from hourhand.cli import db, schedule
+from hourhand.cli import db, schedule, token
 from hourhand.cli.serve import serve
 from hourhand.model.errors import HourhandError, InvalidInput
 
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.command()(serve)
 app.add_typer(schedule.app)
 app.add_typer(db.app)
+app.add_typer(token.app)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # Typer calls it so

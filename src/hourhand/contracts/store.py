@@ -241,6 +241,9 @@ class Directory(Protocol):
     async def ensure_admin_token(self, token_hash: str) -> bool:
         """Make this the first admin token; False if there has been one."""
 
+    async def add_admin_token(self, token_hash: str) -> None:
+        """A further admin token; those there are stay valid."""
+
     async def find_token(self, token_hash: str) -> StoredToken | None:
         """The valid token with this hash."""
 

@@ -8,7 +8,7 @@ from hourhand.store.reap import bury_the_dead
 from hourhand.store.sqlite import SqliteDatabase
 from hourhand.store.store import SqlStore as Store
 
-__all__ = ["Store", "open_store", "revision", "upgrade"]
+__all__ = ["Store", "open_store", "require_current", "revision", "upgrade"]
 
 
 async def open_store(

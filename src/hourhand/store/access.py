@@ -60,6 +60,11 @@ async def ensure_admin_token(tx: Tx, token_hash: str) -> bool:
     return True
 
 
+async def add_admin_token(tx: Tx, token_hash: str) -> None:
+    """A further admin token; those there are stay valid."""
+    await tx.run(_ADD, token_hash=token_hash)
+
+
 async def find_token(tx: Tx, token_hash: str) -> StoredToken | None:
     """The valid token with this hash."""
     rows = await tx.fetch(_FIND, token_hash=token_hash)

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from hourhand.model.errors import InvalidInput, SchemaTooNew, SchemaTooOld, StoreError
+from hourhand.rules.redaction import without_password
 from hourhand.store.partitions import ensure_partitions
 from hourhand.store.postgresql import translate
 from hourhand.store.sqlite import FileLock
@@ -38,7 +39,7 @@ def sqlite_path(url: str) -> Path | None:
         return Path(str(parsed.database))
     if parsed is not None and parsed.drivername in ("postgresql", "postgres") and parsed.database:
         return None
-    shown = url if "@" not in url else parsed.render_as_string() if parsed is not None else url.rpartition("@")[2]
+    shown = without_password(url)
     raise InvalidInput.one(
         "store",
         shown,
@@ -71,7 +72,7 @@ async def require_current(url: str) -> None:
         _refuse_newer(current)
         raise SchemaTooOld(
             f"the store's schema is at revision {current or 'none (empty)'}, this program needs {known}: "
-            "run `hourhand db upgrade`"
+            "run `hourhand db upgrade` for this store, or open it with migrate=True"
         )
 
 
@@ -130,7 +131,8 @@ def _upgrade(connection: Connection, target: str = "head") -> tuple[str | None, 
 def _upgrade_sqlite(path: Path) -> tuple[str | None, str]:
     lock = FileLock(path, "hourhand db upgrade")
     try:
-        before = _on_sqlite(path, _current) if path.exists() else None
+        path.touch(mode=0o600)  # for its owner only, and so are the files that SQLite makes beside it
+        before = _on_sqlite(path, _current)
         if before is not None and before != newest():
             _refuse_newer(before)
             shutil.copy2(path, path.with_name(f"{path.name}.{before}.bak"))

@@ -50,7 +50,7 @@ class FileLock:
     def __init__(self, path: Path, owner: str) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = Path(f"{path}.lock").open("a+", encoding="utf-8")  # noqa: SIM115 - held until release
+            self._file = os.fdopen(os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"cannot use {path}: {error}; choose a folder that this user may write") from error
         try:

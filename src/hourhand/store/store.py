@@ -415,6 +415,9 @@ class SqlStore:
     async def ensure_admin_token(self, token_hash: str) -> bool:
         return await self._write(lambda tx: access.ensure_admin_token(tx, token_hash))
 
+    async def add_admin_token(self, token_hash: str) -> None:
+        await self._write(lambda tx: access.add_admin_token(tx, token_hash))
+
     async def find_token(self, token_hash: str) -> StoredToken | None:
         return await self._read(lambda tx: access.find_token(tx, token_hash))
 
