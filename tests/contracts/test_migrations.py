@@ -208,7 +208,7 @@ class TestRefusals:
         with pytest.raises(SchemaTooOld) as refused:
             await open_store(empty_url)
         assert str(refused.value) == (
-            f"the store's schema is at revision none (empty), this program needs {NEWEST}: run `hourhand db upgrade`"
+            f"the store's schema is at revision none (empty), this program needs {NEWEST}: run `hourhand db upgrade` for this store, or open it with migrate=True"
         )
 
     async def test_looking_at_a_sqlite_file_that_is_not_there_does_not_make_it(self, tmp_path: Path) -> None:
@@ -222,7 +222,8 @@ class TestRefusals:
     ) -> None:
         next_release()
         with pytest.raises(
-            SchemaTooOld, match=f"revision {NEWEST}, this program needs 9999: run `hourhand db upgrade`"
+            SchemaTooOld,
+            match=f"revision {NEWEST}, this program needs 9999: run `hourhand db upgrade` for this store, or open it with migrate=True",
         ):
             await open_store(store_url)
 
@@ -281,7 +282,7 @@ class TestRefusals:
             ("sqlite:///:memory:", "sqlite:///:memory:"),
             ("mysql://me:secret@host/db", "mysql://me:***@host/db"),
             ("postgresql://me:secret@host", "postgresql://me:***@host"),
-            ("postgresql://me:secret@host:port/db", "host:port/db"),
+            ("postgresql://me:secret@host:port/db", "postgresql://me:***@host:port/db"),
         ],
     )
     async def test_what_is_no_url_of_a_store_is_refused_without_its_password(self, url: str, shown: str) -> None:
