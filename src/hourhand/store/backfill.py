@@ -9,12 +9,10 @@ from sqlalchemy import Text, bindparam, select
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput, NotFound
 from hourhand.model.words import TriggeredBy
-from hourhand.rules.broadcast import WHOLE, Shard, shards
-from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.schedule import is_clocked, next_instant, parse
 from hourhand.store.database import Tx
 from hourhand.store.definitions import lock_tasks
-from hourhand.store.instants import Made, make_instants
+from hourhand.store.instants import Made, make_instants, targets_of
 from hourhand.store.registry import alive_executors
 from hourhand.store.schema import store_values
 from hourhand.store.statements import Statement
@@ -53,11 +51,9 @@ async def backfill(
             f"what happened before {floor.isoformat()} is no longer known (retention): begin there or later",
         )
     last = min(end, now if task.next_fire_at is None else min(now, task.next_fire_at - timedelta(microseconds=1)))
-    targets: tuple[Shard, ...] = WHOLE
-    if task.broadcast:
-        targets = shards(able(await alive_executors(tx, lease_seconds), lane_of(task, task.group_id)))
-        if not targets:
-            raise InvalidInput.one("task_id", task_id, f"no executor of group {task.group!r} is alive to broadcast to")
+    targets = targets_of(task, await alive_executors(tx, lease_seconds) if task.broadcast else [])
+    if not targets:
+        raise InvalidInput.one("task_id", task_id, f"no executor of group {task.group!r} is alive to broadcast to")
     instants: list[datetime] = []
     instant = next_instant(schedule, begin - timedelta(microseconds=1), task.anchored_at)
     while instant is not None and instant <= last:

@@ -74,7 +74,8 @@ class Versions:
     async def get(self, tx: Tx, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
         """The definitions, read in one statement where they are not cached."""
         keys = {key for key in wanted if possible(key[0]) and possible(key[1], most=MOST_VERSIONS)}
-        found = {key: self._cache[key] for key in keys if key in self._cache}
+        # Looked up once each: SQLite's reader and writer threads share this, and either may evict.
+        found = {key: known for key in keys if (known := self._cache.get(key)) is not None}
         if missing := keys - found.keys():
             rows = await tx.fetch(_VERSIONS, wanted=[{"task_id": key[0], "version": key[1]} for key in missing])
             fresh = {(row["task_id"], row["version"]): definition_of(row["definition"]) for row in rows}
