@@ -8,13 +8,19 @@ import pytest
 
 from contracts.recycling import Recycled
 from contracts.world import World
-from hourhand.store import open_store
+from hourhand.store import materialise, open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from hourhand.store import Store
     from postgres import Cluster
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give planning all the time it wants: a machine that pauses must not leave a task for the next materialise."""
+    monkeypatch.setattr(materialise, "PLANNING_SECONDS", 60.0)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,1 @@
+"""Service: what every long-running part has in common: a loop that outlives the store's absences."""
