@@ -52,6 +52,13 @@ class Settings(BaseSettings):
     secret_key: SecretStr | None = None
     secret_key_file: Path | None = None
     http_allow: Annotated[tuple[Network, ...], NoDecode] = ()
+    labels: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
+    grace_seconds: float = Field(default=10, ge=0, le=3600, allow_inf_nan=False)
+    command_shell: bool = True
+    command_allow: Annotated[tuple[str, ...], NoDecode] = ()
+    command_user: str | None = None
+    command_memory_mb: int | None = Field(default=None, ge=16)
+    command_processes: int | None = Field(default=None, ge=1)
 
     @classmethod
     def settings_customise_sources(
@@ -75,6 +82,21 @@ class Settings(BaseSettings):
             return tuple(ip_network(part) for part in parts)
         except ValueError as error:
             raise _refusal(f"{error}: use networks with commas between them, such as 10.1.0.0/16,fd00::/8") from None
+
+    @field_validator("command_allow", mode="before")
+    @classmethod
+    def _programs(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _labels(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+        if any(not name.strip() or not equals for name, equals, _ in pairs):
+            raise _refusal("is not a list of labels: write name=value with commas between, such as zone=eu,gpu=yes")
+        return {name.strip(): label.strip() for name, _, label in pairs}
 
     @field_validator("data_dir", "secret_key_file", mode="after")
     @classmethod

@@ -55,7 +55,7 @@ class Attempt(Protocol):
         """
 
     async def progress(
-        self, fraction: float | None = None, *, phase: str | None = None, checkpoint: Any = None
+        self, fraction: float | None = None, *, phase: str | None = None, checkpoint: object = None
     ) -> None:
         """Tell how far it has come.
 
@@ -95,7 +95,7 @@ class Handler(Protocol):
     def source(self) -> str | None:
         """`module:app`, where a child process finds it; None if it can be reached in this process only."""
 
-    async def call(self, attempt: Attempt) -> Any:
+    async def call(self, attempt: Attempt) -> object:
         """Run it here, on the loop or in a thread, with a Context over the attempt; whatever it returns or raises.
 
         Raises InvalidInput when the arguments do not fit the function's signature.
