@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hourhand.model.errors import FieldError, InvalidInput, shown
+from hourhand.model.payload import CommandPayload, HttpPayload, Payload, PythonPayload
 from hourhand.model.words import TaskType
 
 Check = Callable[[Any], str | None]
@@ -112,6 +113,7 @@ SHAPES: Mapping[TaskType, tuple[tuple[str, ...], Mapping[str, Check]]] = {
     ),
 }
 """Per type: the keys that are needed, and every key that is known."""
+_LISTS = ("command", "success_codes", "expected_status")
 _MAY_HOLD_SECRETS = frozenset({"command", "env", "stdin", "url", "headers", "body"})
 """A refusal of these says what would be right, but not what was given."""
 
@@ -136,6 +138,22 @@ def check_payload(kind: TaskType, payload: Mapping[str, Any]) -> None:
         errors.append(FieldError("payload.body", None, "give either body or json, not both"))
     if errors:
         raise InvalidInput(errors)
+
+
+_MODELS: Mapping[TaskType, type[Payload]] = {
+    TaskType.COMMAND: CommandPayload,
+    TaskType.HTTP: HttpPayload,
+    TaskType.PYTHON: PythonPayload,
+}
+
+
+def payload_from(kind: TaskType, payload: Mapping[str, Any]) -> Payload:
+    """What a runner reads, made from what a person wrote; null is the same as left out."""
+    check_payload(kind, payload)
+    given = {name: value for name, value in payload.items() if value is not None}
+    return _MODELS[kind](
+        **{name: tuple(value) if name in _LISTS and isinstance(value, list) else value for name, value in given.items()}
+    )
 
 
 def _refusal(name: str, value: object, right: str) -> FieldError:
