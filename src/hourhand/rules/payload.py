@@ -150,10 +150,12 @@ _MODELS: Mapping[TaskType, type[Payload]] = {
 def payload_from(kind: TaskType, payload: Mapping[str, Any]) -> Payload:
     """What a runner reads, made from what a person wrote; null is the same as left out."""
     check_payload(kind, payload)
-    given = {name: value for name, value in payload.items() if value is not None}
-    return _MODELS[kind](
-        **{name: tuple(value) if name in _LISTS and isinstance(value, list) else value for name, value in given.items()}
-    )
+    given: dict[str, Any] = {
+        name: tuple(value) if name in _LISTS and isinstance(value, list) else value
+        for name, value in payload.items()
+        if value is not None
+    }
+    return _MODELS[kind](**given)
 
 
 def _refusal(name: str, value: object, right: str) -> FieldError:

@@ -31,7 +31,7 @@ def test_a_shell_text_stays_a_text() -> None:
 
 
 def test_what_is_wrong_is_refused_as_at_write_time() -> None:
-    with pytest.raises(InvalidInput, match="payload.url"):
+    with pytest.raises(InvalidInput, match=r"payload\.url"):
         payload_from(TaskType.HTTP, {"url": "ftp://example.org"})
 
 
