@@ -12,7 +12,8 @@ from contracts.rows import counts, difference, expire, living
 from hourhand.model.errors import InvalidInput
 from hourhand.model.instance import Held, LogLine, Progress
 from hourhand.model.words import OutcomeKind
-from hourhand.store.attempts import MESSAGE_BYTES, line_seq
+from hourhand.rules.lines import line_seq
+from hourhand.store.attempts import MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from contracts.world import World

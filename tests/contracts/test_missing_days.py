@@ -13,7 +13,7 @@ from contracts.world import endings
 from hourhand.model.errors import StoreUnavailable
 from hourhand.model.instance import Held, LogLine, Submission
 from hourhand.model.words import OutcomeKind, Status
-from hourhand.store.attempts import line_seq
+from hourhand.rules.lines import line_seq
 from hourhand.store.partitions import partition_name
 
 if TYPE_CHECKING:

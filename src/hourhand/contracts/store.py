@@ -18,12 +18,13 @@ All times are aware and in UTC; "now" is the store's clock, never the caller's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from hourhand.model.answers import Aftermath, Flush, Materialised, Reaped, Retained
 from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.hints import Heard, Hint
 from hourhand.model.instance import (
     Assignment,
     AttemptRecord,
@@ -160,6 +161,9 @@ class Executing(Protocol):
         lost an executor before, none without `take_lost`.
         """
 
+    async def next_available(self, lanes: Sequence[int]) -> float | None:
+        """In how many seconds the next instance of these lanes may be claimed; None when there is none to come."""
+
     async def hand_back_unheld(self, executor_id: str, held: Sequence[int]) -> None:
         """After a claim whose answer was lost: give back what runs under this id but is not held."""
 
@@ -201,6 +205,9 @@ class Chores(Protocol):
 
     async def give_permits(self, keys: Iterable[str]) -> int:
         """Give the free slots of these concurrency keys; how many."""
+
+    async def next_permit(self) -> float | None:
+        """In how many seconds the next instance wants its permit; None when none is to come."""
 
     async def reap(self, *, limit: int = 500) -> Reaped:
         """Take back attempts whose lease has run out (guarantee 7)."""
@@ -247,8 +254,18 @@ class Directory(Protocol):
     async def find_token(self, token_hash: str) -> StoredToken | None:
         """The valid token with this hash."""
 
+    async def callback_key(self) -> bytes:
+        """What the addresses of callbacks are signed with; the same for every process, made at first use."""
 
-class Store(Definitions, Time, Instances, Executing, Chores, Directory, Protocol):
+
+class Hints(Protocol):
+    """What may be worth a look: a hint may be lost or come for nothing, so only speed depends on it."""
+
+    def listen(self, hint: Hint, heard: Heard) -> Callable[[], None]:
+        """Call `heard` at each such hint of any process, until the function returned is called."""
+
+
+class Store(Definitions, Time, Instances, Executing, Chores, Directory, Hints, Protocol):
     """The whole contract."""
 
     async def now(self) -> datetime:

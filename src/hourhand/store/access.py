@@ -1,6 +1,8 @@
-"""Store: API tokens, and the leases by which one process at a time does a chore."""
+"""Store: API tokens, the key of callbacks, and the leases by which one process at a time does a chore."""
 
 from __future__ import annotations
+
+import secrets
 
 from sqlalchemy import Double, Text, bindparam, delete, or_, select
 
@@ -32,6 +34,11 @@ _ADD = Statement(
         created_by="first start",
         created_at=store_clock(),
     )
+)
+CALLBACK_KEY_BYTES = 32
+_CALLBACK_KEY = Statement(select(store_values.c.text).where(store_values.c.name == "callback_key"))
+_ADD_CALLBACK_KEY = Statement(
+    insert(store_values).values(name="callback_key", text=bindparam("key", type_=Text)).on_conflict_do_nothing()
 )
 _lease = insert(leases).values(
     name=bindparam("name", type_=Text),
@@ -69,6 +76,15 @@ async def find_token(tx: Tx, token_hash: str) -> StoredToken | None:
     """The valid token with this hash."""
     rows = await tx.fetch(_FIND, token_hash=token_hash)
     return StoredToken(id=rows[0]["id"], name=rows[0]["name"], role=rows[0]["role"]) if rows else None
+
+
+async def callback_key(tx: Tx) -> bytes:
+    """Made at first use: of many processes that want it at once one makes it, and all get that one."""
+    rows = await tx.fetch(_CALLBACK_KEY)
+    if not rows:
+        await tx.run(_ADD_CALLBACK_KEY, key=secrets.token_hex(CALLBACK_KEY_BYTES))
+        rows = await tx.fetch(_CALLBACK_KEY)
+    return bytes.fromhex(rows[0]["text"])
 
 
 async def take_lease(tx: Tx, name: str, holder: str, seconds: float) -> bool:

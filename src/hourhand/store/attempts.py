@@ -112,11 +112,6 @@ _READ_ATTEMPTS = Statement(
 )
 
 
-def line_seq(fence: int, counter: int) -> int:
-    """Lines of a later attempt come after those of an earlier one; below 2⁵³, so that JavaScript can hold it."""
-    return fence * 2**32 + counter
-
-
 async def report_progress(tx: Tx, reports: Sequence[Progress]) -> list[Held]:
     """Store how far attempts have come; those that were superseded meanwhile are returned and changed nothing."""
     rows: dict[Held, dict[str, Any]] = {}

@@ -93,6 +93,51 @@ _SQLITE_TAKE = Statement(
 )
 
 
+_NEXT = """
+    SELECT min(available_at) AS at FROM task_instances t
+    WHERE t.status = 'pending' AND t.loss_count {losses} 0 AND t.lane_id = {lane} AND t.priority = {priority}
+        AND t.available_at > {now}
+"""
+_NEXT_POSTGRESQL = Statement(
+    text(
+        "SELECT extract(epoch FROM min(n.at) - clock_timestamp())::float8 AS seconds "
+        "FROM unnest(:lane_ids) AS l(id), generate_series(0, 9) AS p(priority) CROSS JOIN LATERAL ("
+        + " UNION ALL ".join(
+            _NEXT.format(losses=losses, lane="l.id", priority="p.priority", now="now()") for losses in ("=", ">")
+        )
+        + ") n"
+    )
+    .bindparams(bindparam("lane_ids", type_=ARRAY(BigInteger)))
+    .columns(seconds=Double)
+)
+_NEXT_SQLITE = tuple(
+    Statement(
+        text(
+            "SELECT (min(at) - clock_timestamp()) / 1e6 AS seconds FROM ("
+            + _NEXT.format(losses=losses, lane=":lane_id", priority=":priority", now="clock_timestamp()")
+            + ")"
+        ).columns(seconds=Double)
+    )
+    for losses in ("=", ">")
+)
+
+
+async def next_available(tx: Tx, lanes: Sequence[int]) -> float | None:
+    """Seconds until the first instance of these lanes that cannot be claimed yet can be."""
+    if tx.dialect == "postgresql":
+        (row,) = await tx.fetch(_NEXT_POSTGRESQL, lane_ids=lanes)
+        return None if row["seconds"] is None else max(0.0, row["seconds"])
+    found = [
+        row["seconds"]
+        for statement in _NEXT_SQLITE
+        for lane in lanes
+        for priority in PRIORITIES
+        for row in await tx.fetch(statement, lane_id=lane, priority=priority)
+        if row["seconds"] is not None
+    ]
+    return max(0.0, min(found)) if found else None
+
+
 async def claim(
     tx: Tx,
     *,

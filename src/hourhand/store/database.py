@@ -50,12 +50,20 @@ class Database(Protocol):
     """
 
     dialect: str
+    shared: bool
+    """Whether other processes work on it too."""
 
     async def write(self, body: Body[T], *, durable: bool = True) -> T:
         """Run the body in one transaction, committed when this returns."""
 
     async def read(self, body: Body[T]) -> T:
         """Run a body that only reads."""
+
+    async def notify(self, message: str) -> None:
+        """Send a message to every process that hears."""
+
+    async def hear(self, heard: Callable[[str], None]) -> None:
+        """Hand on every message, until the connection is lost."""
 
     async def ensure_partitions(self) -> int:
         """Make the days ahead; the number of days that are there, counted from today."""

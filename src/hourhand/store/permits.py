@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import ARRAY, BigInteger, Integer, Text, bindparam, delete, select, text
+from sqlalchemy import ARRAY, BigInteger, Integer, Text, bindparam, delete, func, select, text
 
 from hourhand.store.database import Row, Tx
 from hourhand.store.registry import lanes_with_an_executor
 from hourhand.store.release import UNBLOCK
 from hourhand.store.schema import concurrency_permits, task_instances
-from hourhand.store.sql import UNAMBIGUOUS, Many, any_of, insert, records
+from hourhand.store.sql import UNAMBIGUOUS, Many, any_of, insert, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
 
@@ -90,6 +90,27 @@ _STRAY = Statement(
         )
     )
 )
+
+
+_NEXT = Statement(
+    select(
+        (
+            select(func.min(task_instances.c.available_at))
+            .where(
+                task_instances.c.blocked_by == text("'permit'"),
+                task_instances.c.available_at > select(store_clock()).scalar_subquery(),
+            )
+            .scalar_subquery()
+        ).label("at"),
+        store_clock().label("now"),
+    )
+)
+
+
+async def next_permit(tx: Tx) -> float | None:
+    """Seconds until the next instance that a schedule has made ahead wants its permit."""
+    (row,) = await tx.fetch(_NEXT)
+    return None if row["at"] is None else max(0.0, (row["at"] - row["now"]).total_seconds())
 
 
 async def waiting_keys(tx: Tx) -> list[str]:

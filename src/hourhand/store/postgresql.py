@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 _DEADLOCK_RETRIES = 20
 _CONNECTIONS = 10
 _BEAT_CONNECTIONS = 2
+_CHANNEL = "hourhand"
+_HEARING_CHECK_SECONDS = 30.0
 
 _ALLOCATE = Statement(
     text("SELECT nextval(CAST(:name AS regclass)) AS id FROM generate_series(1, :count)")
@@ -63,9 +65,11 @@ class PostgresqlDatabase:
     """The cluster's database."""
 
     dialect = "postgresql"
+    shared = True
 
-    def __init__(self, pool: Any, beats: Any) -> None:
+    def __init__(self, pool: Any, beats: Any, connect: Callable[[], Awaitable[Any]]) -> None:
         self.pool = pool
+        self._connect = connect
         self._beats = beats
         """Heartbeats do not queue behind slow reads: who is late with one loses what it runs."""
 
@@ -75,7 +79,7 @@ class PostgresqlDatabase:
         with _in_our_words():
             pool = await _pool(url, _CONNECTIONS)
             try:
-                return cls(pool, await _pool(url, _BEAT_CONNECTIONS))
+                return cls(pool, await _pool(url, _BEAT_CONNECTIONS), lambda: asyncpg.connect(url, timeout=10))
             except BaseException:
                 pool.terminate()
                 raise
@@ -122,6 +126,29 @@ class PostgresqlDatabase:
         with _in_our_words():
             async with self.pool.acquire() as connection:
                 return await body(PostgresqlTx(connection))
+
+    async def notify(self, message: str) -> None:
+        """Outside any transaction: it would hold up everybody's commits."""
+        with _in_our_words():
+            await self.pool.execute("SELECT pg_notify($1, $2)", _CHANNEL, message)
+
+    async def hear(self, heard: Callable[[str], None]) -> None:
+        """On a connection of its own, until that is lost."""
+        with _in_our_words():
+            connection = await self._connect()
+            lost = asyncio.Event()
+            connection.add_termination_listener(lambda _: lost.set())
+            try:
+                await connection.add_listener(_CHANNEL, lambda *told: heard(told[3]))
+                while not lost.is_set():
+                    # A connection may be dead without anybody having said so.
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(lost.wait(), timeout=_HEARING_CHECK_SECONDS)
+                    if not lost.is_set():
+                        await connection.execute("SELECT 1", timeout=10)
+            finally:
+                with suppress(Exception):
+                    await connection.close(timeout=1)
 
     async def ensure_partitions(self) -> int:
         """Make the days ahead."""

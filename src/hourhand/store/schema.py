@@ -285,6 +285,8 @@ Index(
     task_instances.c.id,
     **partial("blocked_by = 'permit'"),
 )
+# When the next one of those that a schedule has made ahead wants its permit.
+Index("ix_task_instances_permit_due", task_instances.c.available_at, **partial("blocked_by = 'permit'"))
 Index(
     "ix_task_instances_data_source",
     task_instances.c.data_source_id,

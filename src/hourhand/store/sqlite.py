@@ -12,7 +12,7 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
@@ -107,6 +107,7 @@ class SqliteDatabase:
     """The embedded store's database."""
 
     dialect = "sqlite"
+    shared = False
 
     def __init__(self, path: Path, *, owner: str = "") -> None:
         self._lock = FileLock(path, owner)
@@ -148,6 +149,12 @@ class SqliteDatabase:
             removed += count
             if count < batch:
                 return removed
+
+    async def notify(self, message: str) -> None:
+        """Nobody else is there."""
+
+    async def hear(self, heard: Callable[[str], None]) -> None:
+        """Nobody else ever says anything."""
 
     async def ping(self) -> None:
         """An embedded file answers as long as its thread lives."""

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from hourhand.model.answers import Aftermath, Flush, Materialised, Reaped, Retained
 from hourhand.model.errors import DuplicateName, IllegalEdge, NotFound, StoreError
 from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.hints import Heard, Hint
 from hourhand.model.instance import (
     Assignment,
     AttemptRecord,
@@ -30,7 +31,7 @@ from hourhand.model.instance import (
 from hourhand.model.page import Page
 from hourhand.model.registry import Executor, Group, StoredToken
 from hourhand.model.task import Task, TaskDefinition, TaskVersion
-from hourhand.model.words import OutcomeKind
+from hourhand.model.words import OutcomeKind, Status
 from hourhand.rules.definition import changes_from
 from hourhand.rules.lifecycle import legal
 from hourhand.store import (
@@ -56,6 +57,7 @@ from hourhand.store import (
     waits,
 )
 from hourhand.store.database import Database, DataRefused, Tx
+from hourhand.store.hints import Hints
 from hourhand.store.marks import Marks
 
 T = TypeVar("T")
@@ -73,6 +75,8 @@ class SqlStore:
         self.lease_seconds = lease_seconds
         self._versions = definitions.Versions()
         self._marks: dict[str, Marks] = {}
+        self._callback_key: bytes | None = None  # it never changes
+        self._hints = Hints(database)
 
     async def now(self) -> datetime:
         return await self._read(lambda tx: tx.now())
@@ -80,13 +84,19 @@ class SqlStore:
     async def ping(self) -> None:
         await self.database.ping()
 
+    def listen(self, hint: Hint, heard: Heard) -> Callable[[], None]:
+        return self._hints.listen(hint, heard)
+
     async def close(self) -> None:
+        await self._hints.close()
         await self.database.close()
 
     # Tasks
 
     async def create_task(self, definition: TaskDefinition, *, by: str) -> Task:
-        return await self._write(lambda tx: edit.create_task(tx, definition, by=by, look_ahead=self.look_ahead))
+        task = await self._write(lambda tx: edit.create_task(tx, definition, by=by, look_ahead=self.look_ahead))
+        self._hints.ring(Hint.WAKE)
+        return task
 
     async def edit_task(
         self, task_id: int, changes: Mapping[str, Any], *, expected_version: int | None = None, by: str
@@ -109,6 +119,7 @@ class SqlStore:
                 raise
             raise DuplicateName("task", read["name"]) from refused  # taken between the look and the write
         await self.follow(aftermath)
+        self._hints.ring(Hint.WAKE)
         return task
 
     async def delete_task(self, task_id: int, *, force: bool = False, by: str) -> None:
@@ -154,6 +165,8 @@ class SqlStore:
             )
         )
         await self.follow(done.aftermath)
+        if done.instants:
+            self._hints.ring(Hint.PENDING)
         return done
 
     async def next_wake(self) -> datetime | None:
@@ -164,6 +177,7 @@ class SqlStore:
             lambda tx: backfill.backfill(tx, task_id, begin, end, by=by, lease_seconds=self.lease_seconds)
         )
         await self.follow(aftermath)
+        self._hints.ring(Hint.PENDING)
         return made
 
     # Instances
@@ -177,14 +191,17 @@ class SqlStore:
                     lambda tx: submit.submit(tx, submissions, lease_seconds=self.lease_seconds)
                 )
                 break
+        self._hints.ring(Hint.PENDING)
         await self.follow(accepted.aftermath)
         return accepted.submitted
 
     async def dispatch(self, ids: Sequence[int]) -> None:
         await self._change(lambda tx: submit.dispatch(tx, ids))
+        self._hints.ring(Hint.PENDING)
 
     async def cancel(self, instance_id: int, *, reason: str) -> Instance:
         await self._change(lambda tx: self._cancel(tx, instance_id, reason))
+        self._hints.ring(Hint.CANCEL, [instance_id])
         return await self.get_instance(instance_id)
 
     async def _cancel(self, tx: Tx, instance_id: int, reason: str) -> Aftermath:
@@ -198,6 +215,7 @@ class SqlStore:
 
     async def retry(self, instance_id: int, *, args: Mapping[str, Any] | None = None) -> Instance:
         await self._change(lambda tx: retry.retry(tx, instance_id, args))
+        self._hints.ring(Hint.PENDING)
         return await self.get_instance(instance_id)
 
     async def get_instance(self, instance_id: int) -> Instance:
@@ -263,6 +281,9 @@ class SqlStore:
         marks.advance(claimed)
         return claimed
 
+    async def next_available(self, lanes: Sequence[int]) -> float | None:
+        return await self._read(lambda tx: claim.next_available(tx, lanes))
+
     async def hand_back_unheld(self, executor_id: str, held: Sequence[int]) -> None:
         await self._change(lambda tx: reap.hand_back_unheld(tx, self._versions, executor_id=executor_id, held=held))
 
@@ -280,7 +301,10 @@ class SqlStore:
     async def flush(self, endings: Sequence[Ending]) -> Flush:
         if not endings:
             return Flush()
-        return await self._flush([replace(one, outcome=values.clean(one.outcome)) for one in endings])
+        flush = await self._flush([replace(one, outcome=values.clean(one.outcome)) for one in endings])
+        if any(one.status is Status.PENDING for one in flush.finished):
+            self._hints.ring(Hint.PENDING)
+        return flush
 
     async def _flush(self, endings: Sequence[Ending]) -> Flush:
         """Guarantee 10: one bad row never blocks the rest; it is found by halving and ends failed on its own."""
@@ -336,6 +360,8 @@ class SqlStore:
             following.add(more)
         if aftermath.freed_keys:
             await self.give_permits(aftermath.freed_keys)
+        if aftermath.waiting or aftermath.unsettled:
+            self._hints.ring(Hint.PENDING)
         return following
 
     async def _settle(self, points: Iterable[tuple[int, datetime]] | None) -> tuple[int, Aftermath]:
@@ -365,13 +391,21 @@ class SqlStore:
 
     async def give_permits(self, keys: Iterable[str]) -> int:
         wanted = set(keys)
-        return await self._write(lambda tx: permits.give_permits(tx, wanted, lease_seconds=self.lease_seconds))
+        given = await self._write(lambda tx: permits.give_permits(tx, wanted, lease_seconds=self.lease_seconds))
+        if given:
+            self._hints.ring(Hint.PENDING)
+        return given
+
+    async def next_permit(self) -> float | None:
+        return await self._read(permits.next_permit)
 
     async def reap(self, *, limit: int = 500) -> Reaped:
         decided, aftermath = await self._write(
             lambda tx: reap.reap(tx, self._versions, limit=limit, lease_seconds=self.lease_seconds)
         )
         await self.follow(aftermath)
+        if decided:
+            self._hints.ring(Hint.PENDING)
         ended = sum(one.transition.to.ended for one in decided)
         return Reaped(requeued=len(decided) - ended, ended=ended)
 
@@ -420,6 +454,11 @@ class SqlStore:
 
     async def find_token(self, token_hash: str) -> StoredToken | None:
         return await self._read(lambda tx: access.find_token(tx, token_hash))
+
+    async def callback_key(self) -> bytes:
+        if self._callback_key is None:
+            self._callback_key = await self._write(access.callback_key)
+        return self._callback_key
 
     async def _write(self, body: Callable[[Tx], Awaitable[T]]) -> T:
         return await self.database.write(body)

@@ -592,6 +592,14 @@ def _tables() -> None:
         postgresql_where=sa.text("blocked_by = 'permit'"),
     )
     op.create_index(
+        "ix_task_instances_permit_due",
+        "task_instances",
+        ["available_at"],
+        unique=False,
+        sqlite_where=sa.text("blocked_by = 'permit'"),
+        postgresql_where=sa.text("blocked_by = 'permit'"),
+    )
+    op.create_index(
         "ix_task_instances_planned",
         "task_instances",
         ["blocked_by", "id"],
