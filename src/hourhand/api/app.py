@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, FastAPI, Security
+from fastapi import APIRouter, Depends, FastAPI, Security
 from fastapi.openapi.utils import get_openapi
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
@@ -13,8 +13,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from hourhand import __version__
-from hourhand.api import page, problems, schedules
+from hourhand.api import callbacks, execution_logs, groups, instances, page, problems, schedules, tasks
 from hourhand.api.gate import Gate
+from hourhand.api.group_names import GroupNames
+from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.bootstrap import hash_token
 from hourhand.model.errors import StoreUnavailable
 
@@ -65,9 +67,12 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.state.store = store
+    app.state.group_names = GroupNames(store)
     problems.install(app)
     app.include_router(_open_routes(store, settings))
-    app.include_router(_api_routes(), prefix=API)
+    app.include_router(callbacks.router, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
+    app.include_router(_api_routes(), prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.add_middleware(Gate, tokens=tokens or StoredTokens(store))
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]  # the way FastAPI documents for it
     return app
@@ -82,10 +87,12 @@ def _open_routes(store: Store, settings: Settings) -> APIRouter:
     async def welcome(request: Request) -> HTMLResponse:
         return page.welcome(settings, str(request.base_url).rstrip("/"), signing_in=request.url.path == "/sign-in")
 
+    @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz", tags=["health"], summary="Whether the process lives")
     async def healthz() -> Health:
         return Health(status="ok")
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get("/readyz", tags=["health"], summary="Whether the store can be reached")
     async def readyz() -> Health:
         try:
@@ -101,7 +108,8 @@ def _open_routes(store: Store, settings: Settings) -> APIRouter:
 def _api_routes() -> APIRouter:
     bearer = HTTPBearer(auto_error=False, description="A token, such as the one in the data folder's admin-token file")
     router = APIRouter(dependencies=[Security(bearer)])  # for the document only: the gate has checked it before
-    router.include_router(schedules.router)
+    for each in (tasks, instances, execution_logs, groups, schedules):
+        router.include_router(each.router)
 
     @router.get("/version", tags=["health"], summary="Which Hourhand this is")
     async def version() -> Version:

@@ -1,6 +1,6 @@
 """The gate every request passes: it gets an id, must show a token, and its body must be of a reasonable size and shape.
 
-Denied by default: what is not in PUBLIC needs a token, also where no route is. This is the only place that decides it.
+Denied by default: what is not public here needs a token, also where no route is. Nothing else decides it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hourhand.model.registry import StoredToken
 
 PUBLIC = frozenset({"/", "/sign-in", "/healthz", "/readyz"})
+SIGNED = "/api/v1/callbacks/"
+"""What lies below is public to the gate: the address is the credential, and the route checks its signature."""
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 MAX_DEPTH = 64
@@ -27,6 +29,7 @@ MAX_CONTAINERS = 100_000
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Possessive, and content with an unterminated string: linear in the size of whatever is sent.
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_JSON = re.compile(r"\s*application/([\w.!#$&^-]+\+)?json\s*(;.*)?", re.IGNORECASE | re.ASCII)
 _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 log = logging.getLogger(__name__)
@@ -75,9 +78,10 @@ class Gate:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            if scope["path"] not in PUBLIC:
+            if scope["path"] not in PUBLIC and not scope["path"].startswith(SIGNED):
                 scope["state"]["token"] = await self._authenticate(scope)
             body = await _read_body(scope, receive)
+            _check_type(scope, body)
             _check_shape(body)
         except _Refused as refused:
             await refused.problem(scope, receive, send)
@@ -142,6 +146,16 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes:
 def _too_large() -> _Refused:
     detail = f"the body is larger than {MAX_BODY_BYTES} bytes: send less, or in several requests"
     return _Refused(Problem(413, detail, headers={"Connection": "close"}))
+
+
+def _check_type(scope: Scope, body: bytes) -> None:
+    """Refuse a body that does not say it is JSON: guessing would let other sites' forms pass for requests."""
+    kind = _header(scope, b"content-type")
+    if not body or scope["method"] in ("GET", "HEAD") or _JSON.fullmatch(kind):
+        return
+    said = f"is said to be {kind[:100]!r}" if kind else "does not say what it is"
+    detail = f"the body {said}: send JSON, with the header `Content-Type: application/json`"
+    raise _Refused(Problem(415, detail, headers={"Accept": "application/json"}))
 
 
 def _check_shape(body: bytes) -> None:

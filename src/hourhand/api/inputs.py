@@ -1,9 +1,17 @@
-"""What every request body has in common: unknown keys are refused, and so are NUL characters, which no store keeps."""
+"""What request bodies and parameters have in common: unknown keys are refused, and so is what no store could keep."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, model_validator
+import unicodedata
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from hourhand.rules.definition import LARGEST_ID
+
+FIRST_YEAR, LAST_YEAR = 1970, 2199  # between these lies every instant of a schedule
 
 
 class Input(BaseModel):
@@ -33,3 +41,44 @@ def _find_nul(value: object, path: str = "") -> str | None:
         case _:
             return None
     return next((at for at in found if at is not None), None)
+
+
+def _only_text(value: object) -> object:
+    if isinstance(value, str):
+        return value
+    raise ValueError("it is not a time: write one such as 2026-11-15T09:00:00Z")
+
+
+def _in_utc(value: datetime) -> datetime:
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("in UTC it lies outside the years 1 to 9999") from None
+
+
+def _in_range(value: datetime) -> datetime:
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise ValueError(f"the year {value.year} is out of range: give {FIRST_YEAR} to {LAST_YEAR}")
+    return value
+
+
+def _one_line(value: str) -> str:
+    bad = next((one for one in value if unicodedata.category(one) in ("Cc", "Cs")), None)
+    if bad is not None:
+        raise ValueError(f"it contains the control character {bad!a}: remove it")
+    if value != value.strip():
+        raise ValueError("it begins or ends with a space: remove it")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_utc)]
+"""A time with an offset, in UTC."""
+Instant = Annotated[Moment, AfterValidator(_in_range)]
+"""A time that every store can keep and count with."""
+Id = Annotated[int, Field(ge=1, le=LARGEST_ID, strict=True)]
+"""An id in a body; strict, since JSON has numbers."""
+QueryId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
+"""An id among a URL's parameters, where everything is text."""
+Priority = Annotated[int, Field(ge=0, le=9, strict=True)]
+Line = Annotated[str, Field(max_length=200), AfterValidator(_one_line)]
+"""A short text without control characters, such as a name."""

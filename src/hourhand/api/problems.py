@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from hourhand.api.wording import field_error
 from hourhand.model.errors import (
     Conflict,
     Gone,
@@ -20,11 +21,10 @@ from hourhand.model.errors import (
     InvalidInput,
     NotFound,
     StoreError,
-    shown,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from fastapi import FastAPI, Request
 
@@ -111,7 +111,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Problem:
-        return Problem(422, WRONG_VALUES, errors=_field_errors(error.errors()))
+        return Problem(422, WRONG_VALUES, errors=[field_error(each) for each in error.errors()])
 
     @app.exception_handler(HTTPException)
     async def plain(request: Request, error: HTTPException) -> Problem:
@@ -125,30 +125,3 @@ def install(app: FastAPI) -> None:
             case 400:
                 detail = "the body cannot be read as JSON: send one JSON object in UTF-8"
         return Problem(error.status_code, detail, headers=error.headers)
-
-
-def _field_errors(details: Sequence[Mapping[str, object]]) -> list[dict[str, str]]:
-    return [_field_error(detail) for detail in details]
-
-
-def _field_error(detail: Mapping[str, object]) -> dict[str, str]:
-    location = detail["loc"]
-    parts = [str(part) for part in location] if isinstance(location, tuple | list) else []
-    field = ".".join(parts[1:]) or "body"
-    reason = str(detail["msg"])
-    reason = reason[:1].lower() + reason[1:]
-    match detail["type"]:
-        case "json_invalid":
-            return {"field": "body", "message": f"is not JSON ({shown_reason(detail)}): send one JSON object"}
-        case "extra_forbidden":
-            return {"field": field, "message": f"is not a known key (its value: {shown(detail['input'])}): remove it"}
-        case "missing":
-            return {"field": field, "message": "is missing: it is required"}
-        case _:
-            return {"field": field, "message": f"{shown(detail.get('input'))} is refused: {reason}"}
-
-
-def shown_reason(detail: Mapping[str, object]) -> str:
-    """Return why a body is not JSON, in the parser's words."""
-    context = detail.get("ctx")
-    return str(context.get("error", "")) if isinstance(context, dict) else ""

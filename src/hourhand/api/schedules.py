@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
-from hourhand.api.inputs import Input
-from hourhand.rules.schedule import parse, preview
+from hourhand.api.inputs import Input, Moment
+from hourhand.rules.schedule import Schedule, is_clocked, parse, preview
 
 router = APIRouter(prefix="/schedules", tags=["schedules"])
-
-
-def _only_text(value: object) -> object:
-    if isinstance(value, str):
-        return value
-    raise ValueError("use a time such as 2026-11-15T09:00:00Z")
-
-
-def _in_utc(value: datetime) -> datetime:
-    try:
-        return value.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("in UTC it lies outside the years 1 to 9999") from None
-
-
-Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_utc)]
 
 
 class PreviewInput(Input):
@@ -42,9 +25,19 @@ class PreviewInput(Input):
 class PreviewOutput(BaseModel):
     """When it would fire."""
 
-    instants: list[str]
-    description: str
+    instants: list[datetime] = Field(examples=[["2026-11-16T08:00:00Z", "2026-11-17T08:00:00Z"]])
+    description: str = Field(examples=["At 09:00 from Monday to Friday"])
     notes: list[str]
+
+
+def previewed(schedule: Schedule, after: datetime, count: int, *, anchor: datetime) -> PreviewOutput:
+    """Return what a schedule does after a time, and say so when that is all it ever does."""
+    seen = preview(schedule, after, count, anchor=anchor)
+    notes = list(seen.notes)
+    if is_clocked(schedule) and len(seen.instants) < count:
+        last = seen.instants[-1] if seen.instants else after
+        notes.append(f"after {last.isoformat(timespec='seconds').replace('+00:00', 'Z')} it fires never again")
+    return PreviewOutput(instants=list(seen.instants), description=seen.description, notes=notes)
 
 
 @router.post(
@@ -53,10 +46,4 @@ class PreviewOutput(BaseModel):
 async def preview_schedule(given: PreviewInput) -> PreviewOutput:
     """Answer without touching the store: the same pure rules that decide when a task fires."""
     after = given.after or datetime.now(UTC)
-    schedule = parse(given.schedule, given.timezone)
-    seen = preview(schedule, after, given.count, anchor=after)
-    return PreviewOutput(
-        instants=[instant.astimezone(UTC).isoformat().replace("+00:00", "Z") for instant in seen.instants],
-        description=seen.description,
-        notes=list(seen.notes),
-    )
+    return previewed(parse(given.schedule, given.timezone), after, given.count, anchor=after)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import signal
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterator
 
 import uvicorn
 
 from hourhand.api.app import create_app
-from hourhand.bootstrap import ensure_admin_token, open_store
+from hourhand.bootstrap import AdminToken, engine, ensure_admin_token
+from hourhand.bootstrap.engine import Work, awaited_store
 from hourhand.model.errors import HourhandError, InvalidInput
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
-    from hourhand.bootstrap import AdminToken
-    from hourhand.settings import Settings
+from hourhand.service.outage import Outage
+from hourhand.service.signals import Stopping, signals
+from hourhand.settings import Settings
+from hourhand.store import Store
 
 GRACE_SECONDS = 5
 
@@ -29,15 +26,30 @@ class AddressTaken(HourhandError):
     """Another process listens there already."""
 
 
-async def serve(settings: Settings, announce: Callable[[str, AdminToken], None], *, migrate: bool = False) -> None:
-    """Serve until SIGTERM or SIGINT; `announce` is called once with the address, when it accepts connections."""
+async def serve(
+    settings: Settings,
+    announce: Callable[[str, AdminToken], None],
+    *,
+    work: Work,
+    prepare: Callable[[Store], Awaitable[None]] | None = None,
+    migrate: bool = False,
+) -> None:
+    """Serve until SIGTERM or SIGINT, and do the work beside it.
+
+    `prepare` is given the open store first; `announce` is called once with the address, when it accepts connections.
+    """
     listener, taken = _bind(settings)
+    outage = Outage()
     with contextlib.closing(listener):
+        if taken and not settings.on_sqlite:
+            raise taken
         address = _address(settings.host, settings.port if taken else listener.getsockname()[1])
-        async with open_store(settings, owner=address, migrate=migrate) as store:
+        async with awaited_store(settings, outage, owner=address, migrate=migrate) as store:
             if taken:  # told only now: when the same store is already being served, its owner is the better news
                 raise taken
             token = await ensure_admin_token(settings, store)
+            if prepare is not None:
+                await prepare(store)
             server = _Server(
                 uvicorn.Config(
                     create_app(store, settings),
@@ -50,29 +62,31 @@ async def serve(settings: Settings, announce: Callable[[str, AdminToken], None],
             )
             listener.listen(server.config.backlog)
             announce(address, token)
-            await server.serve(sockets=[listener])
+            with signals() as stopping:
+                async with asyncio.TaskGroup() as together:
+                    together.create_task(engine.run(store, settings, work, stopping, outage, address=address))
+                    together.create_task(_serve(server, listener, stopping))
+                    together.create_task(_stop_with(server, stopping))
+
+
+async def _serve(server: uvicorn.Server, listener: socket.socket, stopping: Stopping) -> None:
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        stopping.stop.set()  # whatever ended it ends the rest
+
+
+async def _stop_with(server: uvicorn.Server, stopping: Stopping) -> None:
+    await stopping.stop.wait()
+    server.should_exit = True
 
 
 class _Server(uvicorn.Server):
-    """A server that ends its `serve` on a signal, so that what was opened around it is closed and the exit code is 0.
-
-    Uvicorn's own would raise the signal again after the shutdown.
-    """
+    """A server that leaves signals to whoever started it: there is more to stop than this."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stop, number)
-        try:
-            yield
-        finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(number)
-
-    def _stop(self, number: int, frame: FrameType | None = None) -> None:
-        self.handle_exit(number, frame)
-        self._captured_signals.clear()
+        yield
 
 
 def _bind(settings: Settings) -> tuple[socket.socket, AddressTaken | None]:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from hourhand import __version__
 from hourhand.cli import db, schedule, token
-from hourhand.cli.serve import serve
+from hourhand.cli.roles import api, executor, scheduler, serve
 from hourhand.model.errors import HourhandError, InvalidInput
 
 app = typer.Typer(
@@ -22,7 +22,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve)
+for role in (serve, scheduler, executor, api):
+    app.command()(role)
 app.add_typer(schedule.app)
 app.add_typer(db.app)
 app.add_typer(token.app)

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from hourhand.model.answers import Aftermath, Flush, Materialised, Reaped, Retained
+from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.hints import Heard, Hint
 from hourhand.model.instance import (
@@ -40,7 +40,7 @@ from hourhand.model.instance import (
 )
 from hourhand.model.page import Page
 from hourhand.model.registry import Executor, Group, StoredToken
-from hourhand.model.task import Task, TaskDefinition, TaskVersion
+from hourhand.model.task import Declaration, Task, TaskDefinition, TaskVersion
 
 
 class Definitions(Protocol):
@@ -64,6 +64,15 @@ class Definitions(Protocol):
 
     async def delete_task(self, task_id: int, *, force: bool = False, by: str) -> None:
         """Mark it deleted; what has not started is cancelled. Refused while others depend on it, unless forced."""
+
+    async def declare(self, declarations: Sequence[Declaration], *, app: str, release: int) -> Declared:
+        """Write what is new of the tasks that an app declares; its groups are made if need be.
+
+        A task is written when its declaration, or the release that made it, is newer than what is stored. What a
+        person edited, renamed or deleted, what belongs to somebody else, what a newer release declared, what depends
+        on a task there is not and what has a date that has passed is kept as it is, with the reason. A name declared
+        twice and a cycle of dependencies are refused.
+        """
 
     async def get_task(self, task_id: int) -> Task:
         """The task, unless it is deleted."""
@@ -100,11 +109,28 @@ class Time(Protocol):
         """Make the instants of a range that were never made; how many. Refused below the ledger's floor."""
 
 
+class Joining(Protocol):
+    """A submission to be made in a transaction that a caller has begun and will end.
+
+    Rolled back, it was never made. Committed, it is there; whoever looks for pending instances finds it by itself, so
+    it may start a little later than others. What PostgreSQL gives up (a deadlock) is not tried again: Conflict.
+    """
+
+    async def submit(self, conn: object) -> Instance:
+        """An asyncpg connection, a psycopg AsyncConnection, a SQLAlchemy AsyncConnection or AsyncSession."""
+
+    def submit_blocking(self, conn: object) -> Instance:
+        """A psycopg Connection, a SQLAlchemy Connection or Session; in the thread that uses it."""
+
+
 class Instances(Protocol):
     """What people and programs do with instances."""
 
     async def submit(self, submissions: Sequence[Submission]) -> list[Submitted]:
         """Accept all or none, in order. A key that lives already answers with the living instance."""
+
+    async def joining(self, submission: Submission) -> Joining:
+        """Prepare a submission for a caller's own transaction; refused where the store is no PostgreSQL database."""
 
     async def dispatch(self, ids: Sequence[int]) -> None:
         """Let held instances go on, all or none."""
@@ -203,8 +229,8 @@ class Chores(Protocol):
         Evaluates waits whose upstream changed unseen or that have timed out, frees stray permits and gives free ones.
         """
 
-    async def give_permits(self, keys: Iterable[str]) -> int:
-        """Give the free slots of these concurrency keys; how many."""
+    async def give_permits(self, keys: Iterable[str] | None = None) -> int:
+        """Give the free slots of these concurrency keys, or of all that somebody waits for; how many."""
 
     async def next_permit(self) -> float | None:
         """In how many seconds the next instance wants its permit; None when none is to come."""

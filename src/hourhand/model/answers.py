@@ -64,3 +64,13 @@ class Retained:
     instance_attempts: int
     instance_logs: int
     instants: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What declaring an app's tasks led to, by name; those that were as declared already are in none of these."""
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    kept: tuple[tuple[str, str], ...] = ()
+    """Those that differ from what was declared and were left alone, each with the reason."""

@@ -25,9 +25,10 @@ class InstanceFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFilter:
-    """Tasks; `q` is a part of the name, in any case."""
+    """Tasks; `q` is a part of the name, in any case, `name` the whole of it."""
 
     q: str | None = None
+    name: str | None = None
     enabled: bool | None = None
     group: str | None = None
     type: TaskType | None = None

@@ -83,3 +83,12 @@ class TaskVersion:
     definition: TaskDefinition
     changed_by: str
     changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """A task as a program declares it: its dependencies by name, since it cannot know their ids."""
+
+    definition: TaskDefinition
+    depends_on: tuple[str, ...] = ()
+    """Names of tasks; they join the definition's own `dependency_ids`."""

@@ -1,1 +1,7 @@
-"""The scheduler: turns due instants into instances."""
+"""Scheduler: turns instants into instances and looks after what nobody else does; any number of them, no leader."""
+
+from __future__ import annotations
+
+from hourhand.scheduler.scheduler import Scheduler
+
+__all__ = ["Scheduler"]

@@ -74,7 +74,7 @@ _first = select(task_dependencies).where(any_of(task_dependencies.c.task_id, "wa
 _reached = _first.union(select(task_dependencies).join(_first, task_dependencies.c.task_id == _first.c.depends_on_id))
 _REACHED_DEPENDENCIES = Statement(select(_reached))
 # Two edits that each look harmless could close a cycle together: edits of dependencies go one at a time.
-_ONE_AT_A_TIME = Statement(
+ONE_AT_A_TIME = Statement(
     select(store_values.c.name).where(store_values.c.name == "dependency_edits").with_for_update()
 )
 _NAMES = Statement(select(tasks.c.id, tasks.c.name).where(any_of(tasks.c.id, "ids")))
@@ -153,7 +153,7 @@ async def edit_task(
 ) -> tuple[Task, Aftermath]:
     """Change a task; instants up to this moment follow the old definition, later ones the new."""
     if "dependency_ids" in changes:
-        await tx.fetch(_ONE_AT_A_TIME)
+        await tx.fetch(ONE_AT_A_TIME)
     task = await _lock(tx, task_id)
     if expected_version is not None and expected_version != task.version:
         raise StaleVersion("task", task.name, expected_version, task.version)
@@ -200,7 +200,7 @@ async def delete_task(
     tx: Tx, task_id: int, *, force: bool, by: str, look_ahead: timedelta, lease_seconds: float
 ) -> Aftermath:
     """Mark it deleted; what has not started is cancelled, what runs goes on."""
-    await tx.fetch(_ONE_AT_A_TIME)
+    await tx.fetch(ONE_AT_A_TIME)
     task = await _lock(tx, task_id)
     if not force and (dependents := [row["name"] for row in await tx.fetch(_DEPENDENTS, task_id=task_id)]):
         raise HasDependents(task.name, dependents)
@@ -296,7 +296,7 @@ async def _check_dependencies(tx: Tx, task_id: int, definition: TaskDefinition) 
     wanted = definition.dependency_ids
     if not wanted:
         return
-    await tx.fetch(_ONE_AT_A_TIME)
+    await tx.fetch(ONE_AT_A_TIME)
     known = await tasks_by_id(tx, wanted)
     for one in wanted:
         if one not in known:

@@ -277,6 +277,7 @@ def _given(wanted: InstanceFilter) -> tuple[tuple[str, ...], dict[str, Any]]:
 def _tasks(names: tuple[str, ...]) -> Statement:
     known: Mapping[str, Condition] = {
         "q": lambda: tasks.c.name.icontains(bindparam("q", type_=Text), escape=_ESCAPE),
+        "name": lambda: _equals(tasks.c.name, "name"),
         "enabled": lambda: tasks.c.enabled == bindparam("enabled", type_=tasks.c.enabled.type),
         "group": lambda: _equals(groups.c.name, "group"),
         "type": lambda: _equals(tasks.c.type, "type"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import asyncpg
 from alembic import command
@@ -58,11 +60,39 @@ async def upgrade(url: str) -> tuple[str | None, str]:
 async def revision(url: str) -> tuple[str | None, str]:
     """The revision the database is at (None: empty) and the newest this program knows."""
     path = sqlite_path(url)
-    if path is None:
-        return await _on_postgresql(url, lambda connection: (_current(connection), newest()))
+    if path is not None:
+        return await asyncio.to_thread(_sqlite_revision, path), newest()
+    return await _postgresql_revision(url), newest()
+
+
+# Asked at every opening, so without an engine, which takes longer to build than the answer takes.
+_REVISION = "SELECT version_num FROM alembic_version"
+
+
+async def _postgresql_revision(url: str) -> str | None:
+    try:
+        connection = await asyncpg.connect(url)
+        try:
+            return cast("str | None", await connection.fetchval(_REVISION))
+        except asyncpg.UndefinedTableError:
+            return None
+        finally:
+            await connection.close()
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise _refused(error) from error
+
+
+def _sqlite_revision(path: Path) -> str | None:
     if not path.exists():
-        return None, newest()
-    return await asyncio.to_thread(_on_sqlite, path, lambda connection: (_current(connection), newest()))
+        return None
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            (found,) = connection.execute(_REVISION).fetchone() or (None,)
+    except sqlite3.Error as error:
+        if "no such table" in str(error):
+            return None
+        raise _not_sqlite(path, error) from error
+    return cast("str | None", found)
 
 
 async def require_current(url: str) -> None:
@@ -149,9 +179,13 @@ def _on_sqlite(path: Path, work: Callable[[Connection], T]) -> T:
         with engine.connect() as connection:
             return work(connection)
     except DBAPIError as error:
-        raise StoreError(f"cannot open {path}: {error.orig}; is it a SQLite file that this user may write?") from error
+        raise _not_sqlite(path, error.orig) from error
     finally:
         engine.dispose()
+
+
+def _not_sqlite(path: Path, error: object) -> StoreError:
+    return StoreError(f"cannot open {path}: {error}; is it a SQLite file that this user may write?")
 
 
 async def _on_postgresql(url: str, work: Callable[[Connection], T]) -> T:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
 from sqlalchemy import Boolean, Date, Dialect
-from sqlalchemy.dialects.postgresql import asyncpg
+from sqlalchemy.dialects.postgresql import asyncpg, psycopg
 from sqlalchemy.dialects.sqlite import pysqlite
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.types import TypeEngine
@@ -22,7 +22,12 @@ from hourhand.store.sql import ColumnOf, Many, Rows
 from hourhand.store.types import Instant, Json, dump_json, from_micros, to_micros
 
 Encoder = Callable[[Any], Any]
-_DIALECTS: dict[str, Dialect] = {"postgresql": asyncpg.dialect(), "sqlite": pysqlite.dialect()}  # type: ignore[no-untyped-call]
+_DIALECTS: dict[str, Dialect] = {
+    "postgresql": asyncpg.dialect(),  # type: ignore[no-untyped-call]
+    "sqlite": pysqlite.dialect(),
+    # Callers may bring connections of this driver; it is not imported here.
+    "psycopg": psycopg.dialect(paramstyle="format"),  # type: ignore[no-untyped-call]
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Compiled:
         return [bind.value(params) for bind in self.binds]
 
     def rows(self, tuples: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-        """SQLite's tuples as mappings of Python values."""
+        """A driver's tuples as mappings of Python values."""
         rows = [dict(zip(self.names, one, strict=True)) for one in tuples]
         for name, decode in self.decoders:
             for row in rows:
@@ -78,7 +83,7 @@ class Statement:
 
     def __init__(self, clause: Executable) -> None:
         self.clause = clause
-        self._compiled: dict[str, Compiled] = {}
+        self._compiled: dict[str | tuple[str, str], Compiled] = {}
 
     def compiled(self, dialect: str) -> Compiled:
         """In the words of that dialect."""
@@ -87,9 +92,34 @@ class Statement:
             found = self._compiled[dialect] = _compile(self.clause, dialect)
         return found
 
+    def joined(self, dialect: str, schema: str) -> Compiled:
+        """For a connection that is not ours: its search path and its codecs are whatever its owner has set.
 
-def _compile(clause: Any, dialect: str) -> Compiled:
-    compiled = clause.compile(dialect=_DIALECTS[dialect])
+        So tables are named with their schema, and JSON leaves the database as text.
+        """
+        found = self._compiled.get((dialect, schema))
+        if found is None:
+            found = _compile(self.clause, dialect, schema=schema)
+            found = self._compiled[dialect, schema] = _json_as_text(self.clause, found, dialect)
+        return found
+
+
+def _json_as_text(clause: Any, compiled: Compiled, dialect: str) -> Compiled:
+    columns = list(clause.exported_columns) if hasattr(clause, "exported_columns") else []
+    decoders = tuple((column.key, json.loads) for column in columns if isinstance(column.type, Json))
+    if not decoders:
+        return replace(compiled, decoders=())
+    quote = _DIALECTS[dialect].identifier_preparer.quote
+    shown = [
+        f"CAST({quote(column.name)} AS text)" if isinstance(column.type, Json) else quote(column.name)
+        for column in columns
+    ]
+    return replace(compiled, sql=f"SELECT {', '.join(shown)} FROM ({compiled.sql}) AS joined", decoders=decoders)
+
+
+def _compile(clause: Any, dialect: str, *, schema: str | None = None) -> Compiled:
+    named = {} if schema is None else {"schema_translate_map": {None: schema}, "render_schema_translate": True}
+    compiled = clause.compile(dialect=_DIALECTS[dialect], **named)
     binds = []
     for name in compiled.positiontup or ():
         kind = compiled.binds[name].type

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from hourhand.model.answers import Aftermath, Flush, Materialised, Reaped, Retained
+from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
 from hourhand.model.errors import DuplicateName, IllegalEdge, NotFound, StoreError
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.hints import Heard, Hint
@@ -30,7 +30,7 @@ from hourhand.model.instance import (
 )
 from hourhand.model.page import Page
 from hourhand.model.registry import Executor, Group, StoredToken
-from hourhand.model.task import Task, TaskDefinition, TaskVersion
+from hourhand.model.task import Declaration, Task, TaskDefinition, TaskVersion
 from hourhand.model.words import OutcomeKind, Status
 from hourhand.rules.definition import changes_from
 from hourhand.rules.lifecycle import legal
@@ -40,6 +40,7 @@ from hourhand.store import (
     backfill,
     cancel,
     claim,
+    declare,
     definitions,
     edit,
     finish,
@@ -58,6 +59,7 @@ from hourhand.store import (
 )
 from hourhand.store.database import Database, DataRefused, Tx
 from hourhand.store.hints import Hints
+from hourhand.store.joining import Joiner, Joining
 from hourhand.store.marks import Marks
 
 T = TypeVar("T")
@@ -77,6 +79,7 @@ class SqlStore:
         self._marks: dict[str, Marks] = {}
         self._callback_key: bytes | None = None  # it never changes
         self._hints = Hints(database)
+        self._joiner = Joiner(database, lease_seconds=lease_seconds)
 
     async def now(self) -> datetime:
         return await self._read(lambda tx: tx.now())
@@ -128,6 +131,15 @@ class SqlStore:
                 tx, task_id, force=force, by=by, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
             )
         )
+
+    async def declare(self, declarations: Sequence[Declaration], *, app: str, release: int) -> Declared:
+        timing = declare.Timing(self.look_ahead, self.lease_seconds)
+        declared, aftermath = await self._write(
+            lambda tx: declare.declare(tx, declarations, app=app, release=release, timing=timing)
+        )
+        await self.follow(aftermath)
+        self._hints.ring(Hint.WAKE)
+        return declared
 
     async def get_task(self, task_id: int) -> Task:
         task = (await self._read(lambda tx: definitions.tasks_by_id(tx, [task_id]))).get(task_id)
@@ -194,6 +206,9 @@ class SqlStore:
         self._hints.ring(Hint.PENDING)
         await self.follow(accepted.aftermath)
         return accepted.submitted
+
+    async def joining(self, submission: Submission) -> Joining:
+        return await self._joiner.prepare(submission)
 
     async def dispatch(self, ids: Sequence[int]) -> None:
         await self._change(lambda tx: submit.dispatch(tx, ids))
@@ -384,14 +399,17 @@ class SqlStore:
             # On to the next ones: some of these may have to wait all the same, and would be found for ever.
             found, after = found + len(ids), ids[-1]
         await self._write(permits.free_stray_permits)
-        keys = await self._read(permits.waiting_keys)
-        for begin in range(0, len(keys), SWEEP_BATCH):
-            await self.give_permits(keys[begin : begin + SWEEP_BATCH])
+        await self.give_permits()
         return found
 
-    async def give_permits(self, keys: Iterable[str]) -> int:
-        wanted = set(keys)
-        given = await self._write(lambda tx: permits.give_permits(tx, wanted, lease_seconds=self.lease_seconds))
+    async def give_permits(self, keys: Iterable[str] | None = None) -> int:
+        wanted = await self._read(permits.waiting_keys) if keys is None else sorted(set(keys))
+        given = 0
+        for begin in range(0, len(wanted), SWEEP_BATCH):
+            some = wanted[begin : begin + SWEEP_BATCH]
+            given += await self._write(
+                partial(permits.give_permits, keys=some, lease_seconds=self.lease_seconds),
+            )
         if given:
             self._hints.ring(Hint.PENDING)
         return given

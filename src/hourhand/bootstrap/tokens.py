@@ -1,4 +1,4 @@
-"""Bootstrap: builds the parts of a process from Settings; the only room that knows all the rooms below the surfaces."""
+"""Bootstrap: the admin token of a store, made at its first start and kept in the data folder."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ import re
 import secrets
 import stat
 import tempfile
-from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hourhand import store as stores
-from hourhand.model.errors import InvalidInput, SchemaTooOld, StoreError, StoreUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from hourhand.settings import Settings
-    from hourhand.store import Store
+from hourhand.bootstrap.opening import open_store, prepare_data_dir
+from hourhand.model.errors import InvalidInput
+from hourhand.settings import Settings
+from hourhand.store import Store
 
 TOKEN_FORM = re.compile(r"hh_[A-Za-z0-9_-]{43}")
 
@@ -44,49 +37,6 @@ class AdminToken:
     secret: str | None = None
 
 
-@asynccontextmanager
-async def open_store(settings: Settings, *, owner: str = "", migrate: bool = False) -> AsyncIterator[Store]:
-    """Open the store for the length of a `with` block.
-
-    An empty database gets its schema. An older schema is upgraded on SQLite (the store copies the file first), and
-    refused on PostgreSQL, where other processes may still be using it, unless `migrate` says otherwise.
-    """
-    prepare_data_dir(settings)
-    opened = partial(stores.open_store, settings.store, owner=owner, lease_seconds=settings.lease_seconds)
-    with _naming_the_store(settings):
-        current, _ = await stores.revision(settings.store)
-        try:
-            store = await opened(migrate=current is None)
-        except SchemaTooOld:
-            if not (settings.on_sqlite or migrate):
-                raise
-            store = await opened(migrate=True)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-async def store_revision(settings: Settings) -> tuple[str | None, str]:
-    """Return the revision of the store's schema (None: it is empty) and the newest this program knows."""
-    with _naming_the_store(settings):
-        return await stores.revision(settings.store)
-
-
-async def upgrade_store(settings: Settings) -> tuple[str | None, str]:
-    """Upgrade the schema; return the revision before (None: it was empty) and the one after."""
-    if settings.in_data_dir:
-        prepare_data_dir(settings)
-    with _naming_the_store(settings):
-        return await stores.upgrade(settings.store)
-
-
-async def require_current(settings: Settings) -> None:
-    """Refuse a store whose schema is older or newer than what this program needs."""
-    with _naming_the_store(settings):
-        await stores.require_current(settings.store)
-
-
 async def create_local_token(settings: Settings) -> AdminToken:
     """Make a further admin token with nothing but access to the store itself: the way back when the first is lost."""
     prepare_data_dir(settings)
@@ -99,35 +49,6 @@ async def create_local_token(settings: Settings) -> AdminToken:
         if not await store.ensure_admin_token(hash_token(token)):
             await store.add_admin_token(hash_token(token))
     return AdminToken(TokenOrigin.NEW, file, token)
-
-
-@contextmanager
-def _naming_the_store(settings: Settings) -> Iterator[None]:
-    """Say which store it is that cannot be used: the operator may have meant another."""
-    try:
-        yield
-    except StoreUnavailable as error:
-        raise StoreUnavailable(
-            f"the store {settings.shown_store} cannot be used ({error}): "
-            "is it running, and are host, port, user and database right?"
-        ) from error
-    except OSError as error:
-        raise StoreError(
-            f"the store {settings.shown_store} cannot be used ({error}): "
-            "is its folder there, and may this user write in it?"
-        ) from error
-
-
-def prepare_data_dir(settings: Settings) -> None:
-    """Make the data folder, for its owner only, if it is not there."""
-    try:
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput.one(
-            "data_dir",
-            str(settings.data_dir),
-            f"the data folder {settings.data_dir} cannot be made ({error.strerror}): choose another with --data-dir",
-        ) from None
 
 
 async def ensure_admin_token(settings: Settings, store: Store) -> AdminToken:

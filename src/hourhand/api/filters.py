@@ -1,0 +1,43 @@
+"""The filters that `/api/v1/instances` and `/api/v1/execution-logs` have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Query
+
+from hourhand.api.inputs import Instant, QueryId
+from hourhand.api.requests import TheGroups
+from hourhand.model.errors import InvalidInput
+from hourhand.model.filters import InstanceFilter
+from hourhand.model.words import TaskType, TriggeredBy
+
+
+async def _wanted(
+    groups: TheGroups,
+    task_id: Annotated[QueryId | None, Query()] = None,
+    group: Annotated[str | None, Query(max_length=200, description="A group's name")] = None,
+    type: Annotated[TaskType | None, Query()] = None,  # noqa: A002 - the word of the interface
+    executor_id: Annotated[str | None, Query(max_length=500)] = None,
+    data_source_id: Annotated[QueryId | None, Query()] = None,
+    triggered_by: Annotated[TriggeredBy | None, Query()] = None,
+    begin: Annotated[
+        Instant | None, Query(alias="from", description="Ended at or after this time; if it lives, due then")
+    ] = None,
+    end: Annotated[Instant | None, Query(alias="to", description="Ended before this time; if it lives, due then")] = None,
+) -> InstanceFilter:
+    if begin is not None and end is not None and begin > end:
+        raise InvalidInput.one("from", begin, f"{begin.isoformat()} is after `to` ({end.isoformat()}): swap them")
+    return InstanceFilter(
+        task_id=task_id,
+        group_id=None if group is None else await groups.id_of(group),
+        type=type,
+        executor_id=executor_id,
+        data_source_id=data_source_id,
+        triggered_by=triggered_by,
+        begin=begin,
+        end=end,
+    )
+
+
+Wanted = Annotated[InstanceFilter, Depends(_wanted)]

@@ -1,0 +1,215 @@
+"""`/api/v1/instances`: what was asked for or fell due, how it goes and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+from starlette.responses import StreamingResponse
+
+from hourhand.api.filters import Wanted
+from hourhand.api.group_names import GroupNames
+from hourhand.api.inputs import Id, Input, Instant, Priority
+from hourhand.api.requests import Caller, TheGroups, ThePage, TheStore
+from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, Plain, plain
+from hourhand.contracts.store import Store
+from hourhand.model.errors import FieldError, InvalidInput
+from hourhand.model.instance import Instance, LogLine, Submission
+from hourhand.model.words import OutcomeKind, Status, TriggeredBy
+
+router = APIRouter(prefix="/instances", tags=["instances"])
+LARGEST_SEQ = 2**53
+MOST_LINES = 1_000
+"""A line may be a chunk of 64 KiB, so an answer has 64 MiB at the very most."""
+
+
+class PlanInput(Input):
+    """An instance to be made, by default held until it is dispatched."""
+
+    task_id: Id
+    args: dict[str, Any] | None = None
+    priority: Priority | None = None
+    run_at: Instant | None = None
+    key: str | None = None
+    notes: str | None = Field(default=None, max_length=10_000)
+    dispatch: bool = Field(default=False, strict=True, description="Let it go on at once")
+
+
+class DispatchInput(Input):
+    """Instances that are held."""
+
+    ids: list[Id] = Field(min_length=1, max_length=1_000)
+
+
+class CancelInput(Input):
+    """Why."""
+
+    reason: str | None = Field(default=None, max_length=1_000)
+
+
+class RetryInput(Input):
+    """With which arguments; by default those it had."""
+
+    args: dict[str, Any] | None = None
+
+
+class Dispatched(BaseModel):
+    """How many go on."""
+
+    dispatched: int
+
+
+class Lines(BaseModel):
+    """Some lines, and what to ask for `after` next."""
+
+    items: list[LINE]  # type: ignore[valid-type]  # made from the dataclass
+    next_after: int
+
+
+async def shown(groups: GroupNames, instances: Sequence[Instance]) -> list[Plain]:
+    """Return instances with the names of their groups."""
+    names = await groups.of(instance.group_id for instance in instances)
+    return [plain(instance, group=names[instance.group_id]) for instance in instances]
+
+
+async def submitted(store: Store, groups: GroupNames, submission: Submission) -> Plain:
+    """Submit, and return the instance."""
+    (made,) = await store.submit([submission])
+    return (await shown(groups, [await store.get_instance(made.instance_id)]))[0]
+
+
+@router.get("", response_model=INSTANCES, summary="Instances, the living first, newest first")
+async def list_instances(
+    store: TheStore,
+    groups: TheGroups,
+    page: ThePage,
+    wanted: Wanted,
+    status: Annotated[Status | None, Query()] = None,
+) -> Plain:
+    """List living and ended ones in one shape."""
+    found = await store.list_instances(replace(wanted, status=status), limit=page.limit, cursor=page.cursor)
+    return {"items": await shown(groups, found.items), "next_cursor": found.next_cursor}
+
+
+@router.post("", status_code=201, response_model=INSTANCE, summary="Plan an instance")
+async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller) -> Plain:
+    """Make an instance that stays planned until it is dispatched, unless `dispatch` is true."""
+    submission = Submission(
+        task_id=given.task_id,
+        args=given.args,
+        priority=given.priority,
+        run_at=given.run_at,
+        key=given.key,
+        notes=given.notes,
+        held=not given.dispatch,
+        triggered_by=TriggeredBy.API,
+        requested_by=caller.name,
+    )
+    try:
+        return await submitted(store, groups, submission)
+    except InvalidInput as refused:  # in the words of this request
+        raise InvalidInput(
+            FieldError("dispatch", given.dispatch, each.message) if each.field == "held" else each
+            for each in refused.errors
+        ) from None
+
+
+@router.post("/dispatch", summary="Let held instances go on, all or none")
+async def dispatch_many(given: DispatchInput, store: TheStore) -> Dispatched:
+    """Refuse all (409) when one of them does not wait to be dispatched."""
+    await store.dispatch(given.ids)
+    return Dispatched(dispatched=len(set(given.ids)))
+
+
+@router.get("/{instance_id}", response_model=INSTANCE, summary="One instance")
+async def get_instance(instance_id: int, store: TheStore, groups: TheGroups) -> Plain:
+    """Living or ended; 410 once retention has removed it."""
+    return (await shown(groups, [await store.get_instance(instance_id)]))[0]
+
+
+@router.post("/{instance_id}/dispatch", response_model=INSTANCE, summary="Let a held instance go on")
+async def dispatch(instance_id: int, store: TheStore, groups: TheGroups) -> Plain:
+    """Answer with the instance as it is then."""
+    await store.dispatch([instance_id])
+    return (await shown(groups, [await store.get_instance(instance_id)]))[0]
+
+
+@router.post("/{instance_id}/cancel", response_model=INSTANCE, summary="Cancel an instance")
+async def cancel(
+    instance_id: int, store: TheStore, groups: TheGroups, caller: Caller, given: CancelInput | None = None
+) -> Plain:
+    """End what has not started; ask what runs to stop. Refused (409) once it has ended."""
+    reason = (given and given.reason) or f"cancelled by {caller.name}"
+    return (await shown(groups, [await store.cancel(instance_id, reason=reason)]))[0]
+
+
+@router.post("/{instance_id}/retry", response_model=INSTANCE, summary="Retry an instance")
+async def retry(instance_id: int, store: TheStore, groups: TheGroups, given: RetryInput | None = None) -> Plain:
+    """Revive what failed or was cancelled, with its id, version and checkpoint."""
+    return (await shown(groups, [await store.retry(instance_id, args=given.args if given else None)]))[0]
+
+
+@router.get("/{instance_id}/attempts", response_model=ATTEMPTS, summary="The attempts at an instance, oldest first")
+async def list_attempts(instance_id: int, store: TheStore) -> Plain:
+    """Those that led to another one, and last the one that runs or that ended it."""
+    instance = await store.get_instance(instance_id)
+    items = [plain(each) for each in await store.list_attempts(instance_id)]
+    if instance.start_time is not None:
+        items.append(
+            {
+                "instance_id": instance.id,
+                "fence": instance.fence,
+                "executor_id": instance.executor_id,
+                "start_time": instance.start_time,
+                "end_time": instance.end_time,
+                "outcome": OutcomeKind(instance.status.value) if instance.status.ended else None,
+                "error_message": instance.error_message,
+            }
+        )
+    return {"items": items, "next_cursor": None}
+
+
+@router.get("/{instance_id}/logs", summary="What an instance wrote")
+async def read_lines(
+    instance_id: int,
+    store: TheStore,
+    after: Annotated[int, Query(ge=-1, le=LARGEST_SEQ, description="The last `seq` that is known already")] = -1,
+    limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 200,
+) -> Lines:
+    """Ask again with `after` = `next_after` for what has been written since."""
+    lines = await store.read_lines(instance_id, after=after, limit=limit)
+    if not lines:
+        await store.get_instance(instance_id)  # none written, or no such instance?
+    return Lines(items=[plain(line) for line in lines], next_after=lines[-1].seq if lines else after)
+
+
+@router.get(
+    "/{instance_id}/logs/download",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    summary="All that an instance wrote, as text",
+)
+async def download(instance_id: int, store: TheStore) -> StreamingResponse:
+    """Send it page by page, however much it is."""
+    await store.get_instance(instance_id)
+    name = f'attachment; filename="instance-{instance_id}.log"'
+    return StreamingResponse(
+        _texts(store, instance_id), media_type="text/plain; charset=utf-8", headers={"Content-Disposition": name}
+    )
+
+
+async def _texts(store: Store, instance_id: int) -> AsyncIterator[str]:
+    after = -1
+    while lines := await store.read_lines(instance_id, after=after, limit=200):
+        yield "".join(map(_text, lines))
+        after = lines[-1].seq
+
+
+def _text(line: LogLine) -> str:
+    time = line.logged_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    marks = "".join(f" [{mark}]" for mark in (line.phase, line.stream) if mark)
+    exception = f"{line.exception.rstrip()}\n" if line.exception else ""
+    return f"{time} {line.level}{marks} {line.message.rstrip()}\n{exception}"

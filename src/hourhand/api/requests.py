@@ -1,0 +1,89 @@
+"""What the API's routes ask of a request: the store, who is calling, which page; and that it says nothing unknown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Query
+from fastapi.dependencies.models import Dependant
+from starlette.requests import Request
+
+from hourhand.api.group_names import GroupNames
+from hourhand.contracts.store import Store
+from hourhand.model.errors import FieldError, InvalidInput, shown
+from hourhand.model.registry import StoredToken
+
+MOST = 200
+LONGEST_CURSOR = 4_000
+
+
+async def _store(request: Request) -> Store:
+    return cast("Store", request.app.state.store)
+
+
+async def _group_names(request: Request) -> GroupNames:
+    return cast("GroupNames", request.app.state.group_names)
+
+
+async def _caller(request: Request) -> StoredToken:
+    return cast("StoredToken", request.state.token)  # the gate has put it there, or the request would not be here
+
+
+TheStore = Annotated[Store, Depends(_store)]
+TheGroups = Annotated[GroupNames, Depends(_group_names)]
+Caller = Annotated[StoredToken, Depends(_caller)]
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which part of a list."""
+
+    limit: int
+    cursor: str | None
+
+
+async def _paging(
+    limit: Annotated[int, Query(ge=1, le=MOST, description="How many items at most")] = 50,
+    cursor: Annotated[
+        str | None, Query(max_length=LONGEST_CURSOR, description="`next_cursor` of the page before")
+    ] = None,
+) -> Paging:
+    return Paging(limit, cursor)
+
+
+ThePage = Annotated[Paging, Depends(_paging)]
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse parameters that the route does not have, that come twice, or that hold what no store keeps.
+
+    A filter with a typing error would otherwise be no filter at all.
+    """
+    given = request.query_params.multi_items()
+    if not given:
+        return
+    known = list(_parameters(request.scope["route"].dependant))
+    right = f"the known ones are: {', '.join(known)}" if known else "there are none here"
+    errors = [
+        FieldError(name, None, f"is not a known parameter; {right}")
+        for name in dict.fromkeys(name for name, _ in given)
+        if name not in known
+    ]
+    times = Counter(name for name, _ in given if name in known)
+    errors += [FieldError(name, n, f"is given {n} times: give it once") for name, n in times.items() if n > 1]
+    errors += [
+        FieldError(name, value, f"{shown(value)} holds a NUL character: remove it")
+        for name, value in given
+        if name in known and "\0" in value
+    ]
+    if errors:
+        raise InvalidInput(errors)
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    yield from (field.alias for field in dependant.query_params)
+    for each in dependant.dependencies:
+        yield from _parameters(each)

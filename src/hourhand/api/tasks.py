@@ -1,0 +1,150 @@
+"""`/api/v1/tasks`: what to run and when; and running it by hand."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from hourhand.api.allowed import refuse_privileged
+from hourhand.api.instances import submitted
+from hourhand.api.requests import Caller, TheGroups, ThePage, TheStore
+from hourhand.api.schedules import PreviewOutput, previewed
+from hourhand.api.shapes import INSTANCE, TASK, TASKS, VERSIONS, Plain, plain
+from hourhand.api.task_inputs import BackfillInput, NewTask, RunInput, TaskEdit, refuse_declared_hash, split_version
+from hourhand.model.errors import NotFound
+from hourhand.model.filters import TaskFilter
+from hourhand.model.instance import Submission
+from hourhand.model.words import TaskType, TriggeredBy
+from hourhand.rules.definition import changes_from, definition_from
+from hourhand.rules.schedule import After, parse
+
+router = APIRouter(prefix="/tasks", tags=["tasks"])
+
+
+class Made(BaseModel):
+    """How many instances a backfill has made."""
+
+    made: int
+
+
+@router.post("", status_code=201, response_model=TASK, summary="Create a task")
+async def create_task(given: NewTask, store: TheStore, caller: Caller, response: Response) -> Plain:
+    """Refused as a whole when anything about it is wrong, with everything that is."""
+    refuse_declared_hash(given)
+    definition = definition_from(given)
+    refuse_privileged(caller, definition.type, definition.payload)
+    task = await store.create_task(definition, by=caller.name)
+    response.headers["Location"] = f"/api/v1/tasks/{task.id}"
+    return plain(task)
+
+
+@router.get("", response_model=TASKS, summary="Tasks by name")
+async def list_tasks(
+    store: TheStore,
+    groups: TheGroups,
+    page: ThePage,
+    q: Annotated[str | None, Query(max_length=200, description="A part of the name, in any case")] = None,
+    name: Annotated[str | None, Query(max_length=200, description="The whole name")] = None,
+    enabled: Annotated[bool | None, Query()] = None,
+    group: Annotated[str | None, Query(max_length=200, description="A group's name")] = None,
+    type: Annotated[TaskType | None, Query()] = None,  # noqa: A002 - the word of the interface
+) -> Plain:
+    """Deleted ones are not listed."""
+    if group is not None:
+        await groups.id_of(group)
+    wanted = TaskFilter(q=q, name=name, enabled=enabled, group=group, type=type)
+    found = await store.list_tasks(wanted, limit=page.limit, cursor=page.cursor)
+    return {"items": [plain(task) for task in found.items], "next_cursor": found.next_cursor}
+
+
+@router.get("/{task_id}", response_model=TASK, summary="One task")
+async def get_task(task_id: int, store: TheStore) -> Plain:
+    """As it stands now."""
+    return plain(await store.get_task(task_id))
+
+
+@router.patch("/{task_id}", response_model=TASK, summary="Change some fields of a task")
+async def edit_task(task_id: int, given: TaskEdit, store: TheStore, caller: Caller) -> Plain:
+    """Make a new version; with a `version` that is not the newest it is refused (409)."""
+    changes, version = split_version(given)
+    if caller.role != "admin" and ("payload" in changes or "type" in changes):
+        before = await store.get_task(task_id)
+        read = changes_from(changes)
+        refuse_privileged(caller, read.get("type", before.type), read.get("payload", before.payload))
+        version = before.version if version is None else version  # what was looked at is what is changed
+    return plain(await store.edit_task(task_id, changes, expected_version=version, by=caller.name))
+
+
+@router.delete("/{task_id}", status_code=204, summary="Delete a task")
+async def delete_task(
+    task_id: int,
+    store: TheStore,
+    caller: Caller,
+    *,
+    force: Annotated[bool, Query(description="Although other tasks depend on it")] = False,
+) -> None:
+    """Mark it deleted; what has not started is cancelled, what runs goes on."""
+    await store.delete_task(task_id, force=force, by=caller.name)
+
+
+@router.get("/{task_id}/versions", response_model=VERSIONS, summary="A task's definitions, newest first")
+async def list_versions(task_id: int, store: TheStore, page: ThePage) -> Plain:
+    """Those of a deleted task too."""
+    found = await store.list_versions(task_id, limit=page.limit, cursor=page.cursor)
+    if not found.items and page.cursor is None:
+        raise NotFound("task", task_id)
+    return {"items": [plain(version) for version in found.items], "next_cursor": found.next_cursor}
+
+
+@router.get("/{task_id}/upcoming", summary="When a task fires next")
+async def upcoming(
+    task_id: int, store: TheStore, count: Annotated[int, Query(ge=1, le=100, description="How many instants")] = 10
+) -> PreviewOutput:
+    """Answer with the instants that have not become instances yet, and what is to be known about them."""
+    task = await store.get_task(task_id)
+    schedule = parse(task.schedule, task.timezone)
+    start = task.next_fire_at or await store.now()
+    seen = previewed(schedule, start - timedelta(microseconds=1), count, anchor=task.anchored_at)
+    if not task.enabled:
+        return PreviewOutput(instants=[], description=seen.description, notes=["it is disabled and does not fire"])
+    if isinstance(schedule, After):
+        due = [] if task.next_fire_at is None else [task.next_fire_at]
+        return PreviewOutput(instants=due, description=seen.description, notes=["each depends on the end of the last"])
+    if task.next_fire_at is None:
+        return PreviewOutput(instants=[], description=seen.description, notes=seen.notes)
+    return seen
+
+
+@router.post("/{task_id}/run", status_code=202, response_model=INSTANCE, summary="Run a task by hand")
+async def run_task(
+    task_id: int, store: TheStore, groups: TheGroups, caller: Caller, given: RunInput | None = None
+) -> Plain:
+    """Answer with the new instance, or with the living one that has the same `key`.
+
+    Of a broadcast task it is the first of one per executor.
+    """
+    given = given or RunInput()
+    return await submitted(
+        store,
+        groups,
+        Submission(
+            task_id=task_id,
+            args=given.args,
+            priority=given.priority,
+            run_at=given.run_at,
+            key=given.key,
+            wait=given.wait,
+            triggered_by=TriggeredBy.MANUAL,
+            requested_by=caller.name,
+        ),
+    )
+
+
+@router.post("/{task_id}/backfill", status_code=202, summary="Make the missing instants of a range")
+async def backfill(task_id: int, given: BackfillInput, store: TheStore, caller: Caller) -> Made:
+    """Make only instants that were never made and lie before the next one to come."""
+    return Made(made=await store.backfill(task_id, given.begin, given.end, by=caller.name))

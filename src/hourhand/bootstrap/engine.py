@@ -1,0 +1,142 @@
+"""Bootstrap: the engine of a process: a scheduler, executors, or both, on one open store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from hourhand import __version__
+from hourhand.bootstrap.opening import open_store
+from hourhand.contracts.runner import Handler, Runner
+from hourhand.executor import Executor, Timing
+from hourhand.model import registry
+from hourhand.model.words import TaskType
+from hourhand.rules.callback import signature
+from hourhand.runners.command import CommandRunner
+from hourhand.runners.http import HttpRunner
+from hourhand.runners.python import PythonRunner
+from hourhand.scheduler import Scheduler
+from hourhand.service.outage import Outage, persist
+from hourhand.service.signals import Stopping, signals
+from hourhand.settings import Settings
+from hourhand.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What this process is to do."""
+
+    scheduling: bool = False
+    groups: tuple[str, ...] = ()
+    """One executor for each."""
+    handlers: Mapping[tuple[str, str], Handler] = field(default_factory=dict)
+    """By app and name."""
+
+    @property
+    def provides(self) -> tuple[str, ...]:
+        """What its executors can execute, in the words of lanes."""
+        return (registry.BUILTIN, *sorted({f"python:{app}" for app, _ in self.handlers}))
+
+
+@asynccontextmanager
+async def awaited_store(
+    settings: Settings, outage: Outage, *, owner: str = "", migrate: bool = False
+) -> AsyncIterator[Store]:
+    """The store, waited for if it cannot be reached yet: whoever starts everything at once need not mind the order."""
+    async with AsyncExitStack() as stack:
+
+        async def enter() -> Store:
+            return await stack.enter_async_context(open_store(settings, owner=owner, migrate=migrate))
+
+        yield await persist(enter, outage)
+
+
+async def run_alone(
+    settings: Settings,
+    work: Work,
+    announce: Callable[[Store], None],
+    *,
+    prepare: Callable[[Store], Awaitable[None]] | None = None,
+    migrate: bool = False,
+) -> None:
+    """A process that does nothing else: open the store, work until SIGTERM or SIGINT, drain."""
+    outage = Outage()
+    async with awaited_store(settings, outage, owner=process_name("engine"), migrate=migrate) as store:
+        if prepare is not None:
+            await prepare(store)
+        with signals() as stopping:
+            announce(store)
+            await run(store, settings, work, stopping, outage)
+
+
+async def run(
+    store: Store, settings: Settings, work: Work, stopping: Stopping, outage: Outage, *, address: str | None = None
+) -> None:
+    """Work until told to stop, then drain; `address` is where this process's own API listens."""
+    async with AsyncExitStack() as stack:
+        parts = []
+        if work.scheduling:
+            scheduler = Scheduler(
+                store,
+                process_name("scheduler"),
+                heartbeat_seconds=settings.heartbeat_seconds,
+                retention_days=settings.retention_days,
+                outage=outage,
+            )
+            parts.append(scheduler.run(stopping.stop))
+        if work.groups:
+            runners = await _runners(settings, work, stack)
+            key = await persist(store.callback_key, outage)
+            url = partial(_callback_url, (address or settings.url).rstrip("/"), key)
+            for group in work.groups:
+                executor = Executor(
+                    store, runners, identity(settings, group, work), _timing(settings), outage=outage, callback_url=url
+                )
+                parts.append(executor.run(stopping.stop, stopping.hurry))
+        async with asyncio.TaskGroup() as together:
+            for part in parts:
+                together.create_task(part)
+
+
+def identity(settings: Settings, group: str, work: Work) -> registry.Executor:
+    """Who an executor of this process is."""
+    return registry.Executor(
+        id=process_name(group),
+        group=group,
+        hostname=socket.gethostname(),
+        pid=os.getpid(),
+        version=__version__,
+        capacity=settings.concurrency,
+        labels=settings.labels,
+        provides=work.provides,
+    )
+
+
+def process_name(role: str) -> str:
+    """Unlike any other, also after a restart with the same pid."""
+    return f"{socket.gethostname()}-{os.getpid()}-{role}-{secrets.token_hex(3)}"
+
+
+def _timing(settings: Settings) -> Timing:
+    return Timing(
+        heartbeat_seconds=settings.heartbeat_seconds,
+        lease_seconds=settings.lease_seconds,
+        grace_seconds=settings.grace_seconds,
+    )
+
+
+async def _runners(settings: Settings, work: Work, stack: AsyncExitStack) -> Mapping[TaskType, Runner]:
+    http = HttpRunner(settings)
+    stack.push_async_callback(http.close)
+    runners: tuple[Runner, ...] = (CommandRunner(settings), http, PythonRunner(work.handlers, settings=settings))
+    return {runner.type: runner for runner in runners}
+
+
+def _callback_url(base: str, key: bytes, instance_id: int, fence: int) -> str:
+    return f"{base}/api/v1/callbacks/{instance_id}/{fence}/{signature(key, instance_id, fence)}"

@@ -1,0 +1,103 @@
+"""Executor: claims instances in batches, when there is room, at the moment they become available."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
+
+from hourhand.contracts.store import Store
+from hourhand.executor.attempt import LiveAttempt
+from hourhand.executor.heart import Heart
+from hourhand.executor.scribe import Scribe
+from hourhand.executor.workload import Workload
+from hourhand.model.instance import Assignment
+from hourhand.model.task import TaskDefinition
+from hourhand.service.outage import Outage, persist
+
+SHORTEST_REST, LONGEST_REST = 0.005, 1.0
+KEPT_DEFINITIONS = 10_000
+
+CallbackUrl = Callable[[int, int], str]
+
+
+class Claimer:
+    """One claimer per executor; it rests longer the longer there was nothing, and is woken by hints."""
+
+    def __init__(
+        self,
+        store: Store,
+        outage: Outage,
+        heart: Heart,
+        workload: Workload,
+        scribe: Scribe,
+        *,
+        sure: Callable[[], bool],
+        callback_url: CallbackUrl | None = None,
+    ) -> None:
+        self._store = store
+        self._outage = outage
+        self._heart = heart
+        self._workload = workload
+        self._scribe = scribe
+        self._sure = sure
+        self._callback_url = callback_url
+        self._definitions: OrderedDict[tuple[int, int], TaskDefinition] = OrderedDict()
+        self._in_doubt = False
+        self._fruitless = 0
+        self._hinted = False
+        self.wake = workload.room_made
+
+    def hint(self) -> None:
+        """There may be something to claim."""
+        self._hinted = True
+        self.wake.set()
+
+    async def step(self) -> float:
+        """Claim once; how long to rest."""
+        lanes, room = self._heart.lanes, self._workload.room()
+        hinted, self._hinted = self._hinted, False
+        if hinted and not lanes:
+            self._heart.look_around()
+        if not lanes or room == 0 or not self._sure():
+            return LONGEST_REST
+        if self._in_doubt:
+            await self._store.hand_back_unheld(self._heart.identity.id, list(self._workload.held))
+            self._in_doubt = False
+        take_lost = not self._workload.has_lost
+        try:
+            claimed = await self._store.claim(self._heart.identity.id, lanes, limit=room, take_lost=take_lost)
+        except BaseException:
+            self._in_doubt = True  # the answer may be lost and the claim not: what is not held is given back first
+            raise
+        if claimed:
+            self._fruitless = 0
+            await self._take(claimed)
+            return 0.0 if len(claimed) == room else SHORTEST_REST
+        if hinted:
+            self._heart.look_around()  # it may be in a lane that is new
+        return await self._rest(lanes)
+
+    async def _rest(self, lanes: tuple[int, ...]) -> float:
+        self._fruitless += 1
+        rest = min(LONGEST_REST, SHORTEST_REST * 2.0 ** min(self._fruitless, 10))
+        coming = await self._store.next_available(lanes)
+        return rest if coming is None else min(rest, max(coming, 0.001))
+
+    async def _take(self, claimed: list[Assignment]) -> None:
+        attempts = []
+        for one in claimed:
+            definition = await self._definition(one.task_id, one.task_version)
+            url = None if self._callback_url is None else partial(self._callback_url, one.instance_id, one.fence)
+            attempts.append(LiveAttempt(one, definition, self._scribe, callback=url))
+        self._workload.take(attempts)
+
+    async def _definition(self, task_id: int, version: int) -> TaskDefinition:
+        key = (task_id, version)
+        found = self._definitions.get(key)
+        if found is None:
+            found = await persist(partial(self._store.definition, *key), self._outage)
+            self._definitions[key] = found
+            if len(self._definitions) > KEPT_DEFINITIONS:
+                self._definitions.popitem(last=False)
+        return found

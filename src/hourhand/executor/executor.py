@@ -1,0 +1,145 @@
+"""Executor: its life: register, claim and carry out until told to stop, drain, leave."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hourhand.contracts.runner import Runner
+from hourhand.contracts.store import Store
+from hourhand.executor.attempt import LiveAttempt
+from hourhand.executor.claimer import CallbackUrl, Claimer
+from hourhand.executor.finisher import Finisher
+from hourhand.executor.heart import Heart, Pulse
+from hourhand.executor.scribe import Scribe
+from hourhand.executor.workload import Workload
+from hourhand.model import registry
+from hourhand.model.errors import StoreError
+from hourhand.model.hints import Hint
+from hourhand.model.instance import Finished
+from hourhand.model.words import TaskType
+from hourhand.service.loop import repeat
+from hourhand.service.outage import Outage, persist
+
+logger = logging.getLogger("hourhand.executor")
+TEND_SECONDS = 1.0
+LAST_WORDS_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How often it beats, how long a lease lasts, and how long what is being stopped may take."""
+
+    heartbeat_seconds: float = 5.0
+    lease_seconds: float = 15.0
+    grace_seconds: float = 10.0
+
+
+class Executor:
+    """A process's right hand; build it, then `await run(stop)`."""
+
+    def __init__(
+        self,
+        store: Store,
+        runners: Mapping[TaskType, Runner],
+        identity: registry.Executor,
+        timing: Timing,
+        *,
+        outage: Outage,
+        callback_url: CallbackUrl | None = None,
+    ) -> None:
+        self._store = store
+        self._outage = outage
+        self._identity = identity
+        self._scribe = Scribe(store, outage)
+        self._finisher = Finisher(store, outage, self._finished)
+        pulse = Pulse(heartbeat_seconds=timing.heartbeat_seconds, lease_seconds=timing.lease_seconds)
+        self._workload = Workload(
+            runners,
+            self._scribe,
+            self._finisher,
+            capacity=identity.capacity,
+            grace_seconds=timing.grace_seconds,
+            sure=pulse.sure,
+        )
+        self._heart = Heart(store, outage, identity, pulse, self._workload)
+        self._claimer = Claimer(
+            store, outage, self._heart, self._workload, self._scribe, sure=pulse.sure, callback_url=callback_url
+        )
+
+    async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
+        """Work until `stop`, then drain; `hurry` cuts the grace short."""
+        await persist(self._heart.register, self._outage)
+        unlisten = [
+            self._store.listen(Hint.PENDING, lambda _: self._claimer.hint()),
+            self._store.listen(Hint.CANCEL, self._told_to_cancel),
+        ]
+        lasting = [
+            asyncio.create_task(repeat("the heartbeat", self._beat, self._outage, wake=self._heart.early)),
+            asyncio.create_task(repeat("the upkeep of attempts", self._tend, self._outage)),
+            asyncio.create_task(self._scribe.run()),
+            asyncio.create_task(self._finisher.run()),
+            asyncio.create_task(self._finisher.run_following()),
+        ]
+        claiming = asyncio.create_task(repeat("the claim", self._claimer.step, self._outage, wake=self._claimer.wake))
+        try:
+            await stop.wait()
+            for quiet in unlisten:
+                quiet()
+            await self._leave()
+            claiming.cancel()
+            await asyncio.gather(claiming, return_exceptions=True)
+            await self._workload.wind_up(hurry or asyncio.Event())
+            await self._last_words()
+        finally:
+            for task in (claiming, *lasting):
+                task.cancel()
+            await asyncio.gather(claiming, *lasting, return_exceptions=True)
+            self._workload.close()
+
+    async def _beat(self) -> float:
+        rest = await self._heart.beat()
+        self._workload.start_more()
+        return rest
+
+    async def _tend(self) -> float:
+        self._workload.tend()
+        return TEND_SECONDS
+
+    def _told_to_cancel(self, ids: frozenset[int]) -> None:
+        if not ids or not ids.isdisjoint(self._workload.held):
+            self._heart.early.set()  # the store knows which attempt is meant
+
+    def _finished(self, attempt: LiveAttempt, answer: Finished | None) -> None:
+        """The store has an outcome, or has refused it."""
+        self._workload.drop(attempt)
+        if answer is not None and answer.fenced:
+            # Guarantee 6: it changed nothing, and that is said.
+            logger.warning(
+                "instance %d: the outcome under fence %d was refused: it was superseded, or stored before",
+                answer.instance_id,
+                answer.fence,
+            )
+
+    async def _leave(self) -> None:
+        """Guarantee for the others: gone from the registry at once, so that nothing is sent here any more."""
+        self._heart.leaving, self._heart.lanes = True, ()
+        try:
+            await self._store.deregister(self._identity.id)
+        except StoreError as error:
+            logger.warning("could not leave the registry, which will notice by itself: %s", error)
+
+    async def _last_words(self) -> None:
+        """Everything that was said and done reaches the store, unless that stays away."""
+        try:
+            async with asyncio.timeout(LAST_WORDS_SECONDS):
+                await self._finisher.emptied()
+                await self._scribe.flush()
+                await self._finisher.follow_now()
+                # A claim may have been answered to nobody.
+                await self._store.hand_back_unheld(self._identity.id, list(self._workload.held))
+        except (TimeoutError, StoreError) as error:
+            left = len(self._finisher)
+            logger.warning("%d outcomes could not be stored; their leases will run out (%s)", left, error)

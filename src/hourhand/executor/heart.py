@@ -1,0 +1,86 @@
+"""Executor: the heartbeat: extends leases, learns of cancels and lost leases, keeps the lanes up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from hourhand.contracts.store import Store
+from hourhand.executor.attempt import Why
+from hourhand.executor.workload import Workload
+from hourhand.model import registry
+from hourhand.model.errors import StoreUnavailable
+from hourhand.service.outage import Outage
+
+logger = logging.getLogger("hourhand.executor")
+AT_MOST_EVERY = 1.0
+
+
+class Pulse:
+    """When the store last heard from this executor, and what follows from that."""
+
+    def __init__(self, *, heartbeat_seconds: float, lease_seconds: float) -> None:
+        self.heartbeat = heartbeat_seconds
+        self.lease = lease_seconds
+        self.last_good = 0.0
+
+    def sure(self) -> bool:
+        """Whether what is held is certainly still leased: nothing that waits may be started otherwise."""
+        return time.monotonic() - self.last_good <= self.lease - self.heartbeat
+
+
+class Heart:
+    """One beat at a time; what it learns is acted upon at once."""
+
+    def __init__(
+        self, store: Store, outage: Outage, identity: registry.Executor, pulse: Pulse, workload: Workload
+    ) -> None:
+        self._store = store
+        self._outage = outage
+        self._pulse = pulse
+        self._workload = workload
+        self.identity = identity
+        self.lanes: tuple[int, ...] = ()
+        self.leaving = False
+        self.early = asyncio.Event()
+        """Set to beat before it is time."""
+
+    async def register(self) -> None:
+        """Enter the registry."""
+        begun = time.monotonic()
+        self.lanes = await self._store.register(self.identity)
+        self._pulse.last_good = begun
+
+    def look_around(self) -> None:
+        """Beat soon, though not too often: there may be lanes that are not known yet."""
+        if time.monotonic() - self._pulse.last_good >= AT_MOST_EVERY:
+            self.early.set()
+
+    async def beat(self) -> float:
+        """One beat; how long to rest after it. While the store is away it is tried more often than the lease ends."""
+        begun = time.monotonic()
+        held = list(self._workload.held.values())
+        due = [one for one in held if begun - one.leased_at > self._pulse.lease / 3]
+        try:
+            beat = await self._store.beat(
+                self.identity.id, [one.held for one in held], extend=[one.held for one in due]
+            )
+        except StoreUnavailable as error:
+            self._outage.failed(error)
+            return min(self._pulse.heartbeat, AT_MOST_EVERY)
+        self._outage.answered(begun)
+        self._pulse.last_good = begun
+        for one in due:
+            one.leased_at = begun
+        cancelled, superseded = set(beat.cancelled), set(beat.superseded)
+        for one in held:
+            if one.held.instance_id in superseded and not one.done:
+                self._workload.stop(one, Why.SUPERSEDED)
+            elif one.held.instance_id in cancelled:
+                self._workload.stop(one, Why.CANCELLED)
+        self.lanes = () if self.leaving else beat.lanes
+        if not beat.registered and not self.leaving:
+            logger.warning("executor %s was forgotten by the registry and registers again", self.identity.id)
+            self.lanes = await self._store.register(self.identity)
+        return self._pulse.heartbeat

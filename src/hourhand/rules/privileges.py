@@ -1,0 +1,106 @@
+"""Rules: what in a payload only an admin may write, since it decides what else runs on an executor's machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hourhand.model.words import TaskType
+from hourhand.rules.shells import runs_text
+
+_NAMES = frozenset(
+    {
+        "PATH",
+        "IFS",
+        "ENV",
+        "BASH_ENV",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "BASH_LOADABLES_PATH",
+        "PS4",
+        "PROMPT_COMMAND",
+        "ZDOTDIR",
+        "FPATH",
+        "CDPATH",
+        "HOME",
+        "SHELL",
+        "TMPDIR",
+        "PERLLIB",
+        "PERL5OPT",
+        "RUBYOPT",
+        "RUBYLIB",
+        "GEM_HOME",
+        "GEM_PATH",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "CLASSPATH",
+        "JAVA_TOOL_OPTIONS",
+        "_JAVA_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "PHPRC",
+        "PHP_INI_SCAN_DIR",
+        "LUA_PATH",
+        "LUA_CPATH",
+        "LUA_INIT",
+        "R_PROFILE",
+        "R_PROFILE_USER",
+        "R_ENVIRON",
+        "R_ENVIRON_USER",
+        "GCONV_PATH",
+        "LOCPATH",
+        "NLSPATH",
+        "HOSTALIASES",
+        "RES_OPTIONS",
+        "LOCALDOMAIN",
+        "GLIBC_TUNABLES",
+        "MALLOC_TRACE",
+        "OPENSSL_CONF",
+        "OPENSSL_MODULES",
+        "OPENSSL_ENGINES",
+        "TERMINFO",
+        "TERMINFO_DIRS",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "BROWSER",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "MAKEFLAGS",
+        "RSYNC_RSH",
+        "SSH_ASKPASS",
+        "SUDO_ASKPASS",
+        "PGSYSCONFDIR",
+        "PSQLRC",
+        "PSQL_PAGER",
+        "MYSQL_HOME",
+        "WGETRC",
+        "CURL_HOME",
+    }
+)
+_PREFIXES = ("LD_", "DYLD_", "PYTHON", "PERL5", "GIT_", "BASH_FUNC_", "LUA_", "ANSIBLE_", "HOURHAND_")
+
+
+def privileged(kind: TaskType, payload: Mapping[str, Any]) -> tuple[str, ...]:
+    """What in the payload only an admin may write, in words; nothing, if everybody who edits tasks may write it."""
+    if kind is not TaskType.COMMAND:
+        return ()
+    found = []
+    command = payload.get("command")
+    if isinstance(command, str):
+        found.append("a shell string (payload.command); give a list of arguments instead")
+    elif isinstance(command, Sequence) and runs_text([word for word in command if isinstance(word, str)]):
+        found.append("a shell's program among the arguments (payload.command); call the program itself instead")
+    env = payload.get("env")
+    if isinstance(env, Mapping):
+        found += [
+            f"the variable {name} (payload.env), which decides what programs load or run"
+            for name in env
+            if isinstance(name, str) and _decides(name)
+        ]
+    return tuple(found)
+
+
+def _decides(name: str) -> bool:
+    """Whether a variable makes programs load or run something; in any case, since some programs read them so."""
+    upper = name.upper()
+    return upper in _NAMES or upper.startswith(_PREFIXES)

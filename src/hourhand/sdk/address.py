@@ -1,0 +1,72 @@
+"""SDK: where a Hourhand is that answers over REST, and the token it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from hourhand.model.errors import InvalidInput
+from hourhand.settings import Settings, is_loopback
+
+API = "/api/v1"
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what a server listens on, and where that is reached
+LONGEST_TOKEN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server, as a client speaks to it."""
+
+    url: str
+    token: str = field(repr=False)
+
+    @property
+    def local(self) -> bool:
+        """Whether it is on this machine."""
+        return is_loopback(httpx.URL(self.url).host)
+
+
+def address_of(settings: Settings) -> Address:
+    """The server that the settings name: by `url`, or else by the host and port that `hourhand serve` would use."""
+    url = settings.url.rstrip("/") if "url" in settings.model_fields_set else _served(settings)
+    try:
+        host = httpx.URL(url).host
+    except httpx.InvalidURL as error:
+        raise InvalidInput.one("url", url, f"{url!r} is no address ({error}): use one such as http://127.0.0.1:8420")
+    if settings.token is not None:
+        return Address(url, _sendable(settings.token.get_secret_value().strip(), "HOURHAND_TOKEN"))
+    file = settings.admin_token_file
+    if not is_loopback(host):
+        # A token found lying around must not be shown to whoever answers at some other machine's address.
+        raise InvalidInput.one(
+            "HOURHAND_TOKEN", None, f"is needed for {url}: the token in {file} is shown to this machine only"
+        )
+    return Address(url, _read(file, url))
+
+
+def _served(settings: Settings) -> str:
+    host = EVERYWHERE.get(settings.host, settings.host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+def _read(file: Path, url: str) -> str:
+    try:
+        with file.open(encoding="ascii", errors="replace") as opened:
+            return _sendable(opened.read(LONGEST_TOKEN).strip(), str(file))
+    except FileNotFoundError:
+        raise InvalidInput.one(
+            "HOURHAND_TOKEN",
+            None,
+            f"is not set, and there is no {file}: run this where `hourhand serve` was started, name its folder by "
+            f"HOURHAND_DATA_DIR, or set HOURHAND_TOKEN to a token of {url}",
+        ) from None
+    except OSError as error:
+        raise InvalidInput.one("HOURHAND_TOKEN", None, f"is not set, and {file} cannot be read: {error}") from None
+
+
+def _sendable(token: str, source: str) -> str:
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidInput.one(source, "***", "holds no token: a token is one word of letters, digits and signs")
+    return token

@@ -1,0 +1,95 @@
+"""SDK: a client's calls, made straight on the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from hourhand import store as stores
+from hourhand.contracts.store import Joining, Store
+from hourhand.model.instance import Instance, LogLine, Submission
+from hourhand.settings import Settings
+
+LINES_AT_ONCE = 1_000
+
+
+class StoreCalls:
+    """What a program asks for, as verbs of the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @classmethod
+    async def open(cls, settings: Settings) -> StoreCalls:
+        """Open the store; a client neither makes nor upgrades a schema."""
+        owner = f"a Client in process {os.getpid()}"
+        return cls(await stores.open_store(settings.store, owner=owner, lease_seconds=settings.lease_seconds))
+
+    async def close(self) -> None:
+        """Give everything back."""
+        await self._store.close()
+
+    async def submit(
+        self,
+        task_name: str,
+        args: Mapping[str, Any] | None,
+        *,
+        priority: int | None,
+        run_at: datetime | None,
+        key: str | None,
+        held: bool = False,
+    ) -> Instance:
+        """One instance."""
+        task = await self._store.find_task(task_name)
+        submission = Submission(task_id=task.id, args=args, priority=priority, run_at=run_at, key=key, held=held)
+        (submitted,) = await self._store.submit([submission])
+        return await self._store.get_instance(submitted.instance_id)
+
+    async def joining(
+        self,
+        task_name: str,
+        args: Mapping[str, Any] | None,
+        *,
+        priority: int | None,
+        run_at: datetime | None,
+        key: str | None,
+    ) -> Joining:
+        """One instance, ready for a caller's transaction."""
+        task = await self._store.find_task(task_name)
+        return await self._store.joining(
+            Submission(task_id=task.id, args=args, priority=priority, run_at=run_at, key=key)
+        )
+
+    async def submit_many(self, task_name: str, many: Sequence[Mapping[str, Any] | None]) -> list[int]:
+        """All of them or none."""
+        task = await self._store.find_task(task_name)
+        submitted = await self._store.submit([Submission(task_id=task.id, args=args) for args in many])
+        return [one.instance_id for one in submitted]
+
+    async def get(self, instance_id: int) -> Instance:
+        """One instance."""
+        return await self._store.get_instance(instance_id)
+
+    async def cancel(self, instance_id: int, reason: str | None) -> Instance:
+        """Stop it."""
+        return await self._store.cancel(instance_id, reason=reason or "cancelled by a client")
+
+    async def retry(self, instance_id: int, args: Mapping[str, Any] | None) -> Instance:
+        """Revive it."""
+        return await self._store.retry(instance_id, args=args)
+
+    async def logs(self, instance_id: int, after: int) -> list[LogLine]:
+        """All lines from there on."""
+        found: list[LogLine] = []
+        while lines := await self._store.read_lines(instance_id, after=after, limit=LINES_AT_ONCE):
+            found += lines
+            after = lines[-1].seq
+        if not found:
+            await self._store.get_instance(instance_id)  # nothing written, or no such instance?
+        return found
+
+    async def dispatch(self, ids: Sequence[int]) -> None:
+        """All of them or none."""
+        await self._store.dispatch(ids)

@@ -1,0 +1,171 @@
+"""SDK: a handler's parameters: which is the context, and what the arguments of an instance must be."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import ErrorDetails
+
+from hourhand.model.errors import FieldError, InvalidInput, shown
+from hourhand.sdk.context import Context
+
+CONTEXT_NAME = "ctx"
+
+
+class _Schema(GenerateJsonSchema):
+    """Defaults that are no JSON are left out without a warning: the function has them anyway."""
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - pydantic declares it so
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a handler is called."""
+
+    context: str | None
+    """The name of the parameter that takes the Context."""
+    required: tuple[str, ...]
+    _names: Mapping[str, str]
+    """From the model's fields to parameters; apart, so that a parameter may be called `json` or `_x`."""
+    _model: type[BaseModel]
+    _further: TypeAdapter[Any] | None
+    """What `**kwargs` takes."""
+
+    def schema(self) -> dict[str, Any]:
+        """The arguments as JSON Schema."""
+        schema = self._model.model_json_schema(schema_generator=_Schema)
+        schema.pop("title", None)
+        return schema
+
+    def convert(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the parameters want them (a text as a date …); what is left out stays out."""
+        if not args and not self.required:
+            return {}
+        if self.context in args:
+            raise InvalidInput.one(
+                f"args.{self.context}", args[self.context], "is the handler's Context, not an argument: leave it out"
+            )
+        try:
+            model = self._model.model_validate(dict(args))
+        except ValidationError as refused:
+            raise InvalidInput(self._error(one) for one in refused.errors(include_url=False)) from None
+        values = {self._names[name]: getattr(model, name) for name in model.model_fields_set if name in self._names}
+        if self._further is not None:
+            values |= self._convert_further(model.model_extra or {})
+        return values
+
+    def _convert_further(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        assert self._further is not None  # noqa: S101 - for the type checker
+        values, errors = {}, []
+        for name, value in given.items():
+            try:
+                values[name] = self._further.validate_python(value)
+            except ValidationError as refused:
+                errors += [self._error(one, name) for one in refused.errors(include_url=False)]
+        if errors:
+            raise InvalidInput(errors)
+        return values
+
+    def _error(self, detail: ErrorDetails, *path: str) -> FieldError:
+        place = ".".join(str(one) for one in ("args", *path, *detail["loc"]))
+        known = list(self._names.values())
+        if detail["type"] == "missing":
+            return FieldError(place, None, "is required: give it")
+        if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
+            close = difflib.get_close_matches(str(detail["loc"][0]), known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"the arguments are: {', '.join(known) or 'none'}"
+            return FieldError(place, detail["input"], f"is not an argument of the handler; {hint}")
+        reason = detail["msg"][:1].lower() + detail["msg"][1:]
+        return FieldError(place, detail["input"], f"{shown(detail['input'])} is refused: {reason}")
+
+
+def read(function: Callable[..., object]) -> Signature:
+    """The signature of a handler; refuses what no instance could be given."""
+    parameters = inspect.signature(function).parameters
+    hints = {name: _hint(function, one) for name, one in parameters.items()}
+    context = _context(parameters, hints)
+    names: dict[str, str] = {}
+    fields: dict[str, Any] = {}
+    further: TypeAdapter[Any] | None = None
+    for number, (name, parameter) in enumerate(parameters.items()):
+        if parameter.kind is parameter.VAR_KEYWORD:
+            further = _adapter(name, hints[name])
+        elif name != context:
+            _adapter(name, hints[name])
+            default = ... if parameter.default is parameter.empty else parameter.default
+            names[f"field_{number}"] = name
+            fields[f"field_{number}"] = (hints[name], Field(default, alias=name))
+    config = ConfigDict(extra="forbid" if further is None else "allow", protected_namespaces=())
+    model = create_model(function.__name__, __config__=config, **fields)
+    required = tuple(names[name] for name, one in model.model_fields.items() if one.is_required())
+    signature = Signature(context, required, names, model, further)
+    try:
+        signature.schema()
+    except PydanticUserError as error:
+        raise InvalidInput.one("parameters", None, f"cannot be described as JSON: {_first_line(error)}") from error
+    return signature
+
+
+def _hint(function: Callable[..., object], parameter: inspect.Parameter) -> Any:  # noqa: ANN401 - any annotation
+    """One annotation, evaluated; each by itself, since that of the result may name what is not imported."""
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+        what = "takes any number of unnamed arguments" if parameter.kind is parameter.VAR_POSITIONAL else "has no name"
+        raise InvalidInput.one(
+            parameter.name, None, f"{what} to callers, and arguments are given by name: make it an ordinary parameter"
+        )
+    if parameter.annotation is parameter.empty:
+        return Any
+    holder = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    # A class that was made inside a function is found only there.
+    enclosed = inspect.getclosurevars(function).nonlocals if inspect.isfunction(function) else {}
+    try:
+        return get_type_hints(holder, names, dict(enclosed), include_extras=True)[parameter.name]
+    except Exception as error:
+        raise InvalidInput.one(
+            parameter.name,
+            str(parameter.annotation),
+            f"its annotation {parameter.annotation!r} cannot be read ({type(error).__name__}: {error}): what it names "
+            "must be there at run time, so import it outside of `if TYPE_CHECKING`",
+        ) from error
+
+
+def _context(parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> str | None:
+    """The parameter annotated Context, or a first one named ctx; anything that might be meant so is refused."""
+    if "self" in parameters and next(iter(parameters)) == "self":
+        raise InvalidInput.one("self", None, "a method has no object to be called on: use a function")
+    found = [name for name, hint in hints.items() if hint is Context]
+    if len(found) > 1:
+        raise InvalidInput.one(found[1], None, f"{' and '.join(found)} are both annotated Context: keep one")
+    if found or CONTEXT_NAME not in parameters:
+        return found[0] if found else None
+    if parameters[CONTEXT_NAME].annotation is not inspect.Parameter.empty:
+        raise InvalidInput.one(
+            CONTEXT_NAME,
+            str(hints[CONTEXT_NAME]),
+            f"is annotated {shown(hints[CONTEXT_NAME])}: annotate it Context, or give the argument another name",
+        )
+    if next(iter(parameters)) != CONTEXT_NAME:
+        raise InvalidInput.one(CONTEXT_NAME, None, "is neither annotated nor first: write ctx: Context")
+    return CONTEXT_NAME
+
+
+def _adapter(name: str, hint: Any) -> TypeAdapter[Any]:  # noqa: ANN401 - any annotation
+    try:
+        return TypeAdapter(hint)
+    except PydanticUserError as error:
+        raise InvalidInput.one(
+            name, shown(hint), f"{shown(hint)} cannot be made from JSON: {_first_line(error)}"
+        ) from error
+
+
+def _first_line(error: PydanticUserError) -> str:
+    return str(error.message).partition("\n")[0]

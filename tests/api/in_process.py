@@ -1,0 +1,46 @@
+"""The API on a real store and a real socket in the test's own process, so that the test can be an executor too."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+import uvicorn
+
+from hourhand.api.app import create_app
+from hourhand.bootstrap import hash_token
+from hourhand.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from hourhand.store import Store
+
+TOKEN = "hh_of-this-test"  # noqa: S105 - nobody else's
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # pytest's own stay
+
+
+@asynccontextmanager
+async def serving(store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve the store; the client is an admin."""
+    await store.ensure_admin_token(hash_token(TOKEN))
+    config = uvicorn.Config(create_app(store, Settings()), log_config=None, access_log=False, ws="none")
+    server = _Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        try:
+            async with httpx.AsyncClient(base_url=address, headers=headers, timeout=30, trust_env=False) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            await running
