@@ -1,4 +1,4 @@
-"""One served process for the tests that only ask it questions."""
+"""One served process for the tests that only ask it questions, and the API in-process for those that execute."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from api.in_process import serving
+from contracts.recycling import Recycled
+from contracts.world import World
 from serving import Served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     import httpx
+
+    from hourhand.store import Store
+    from postgres import Cluster
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +36,36 @@ def client(served: Served) -> Iterator[httpx.Client]:
 def visitor(served: Served) -> Iterator[httpx.Client]:
     with served.visitor() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def recycled(cluster: Cluster, postgresql_template: str) -> Recycled:
+    """Return the databases that these tests hand on to each other, which is faster than making each anew."""
+    return Recycled(cluster, postgresql_template)
+
+
+@pytest.fixture
+def recycled_url(recycled: Recycled) -> Iterator[str]:
+    url = recycled.take()
+    yield url
+    recycled.give_back(url)
+
+
+@pytest.fixture(params=["sqlite_url", "recycled_url"], ids=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue(request.param)
+    return url
+
+
+@pytest.fixture
+def world(store: Store) -> World:
+    """Return shorthand for the fresh store that `rest` serves."""
+    return World(store)
+
+
+@pytest.fixture
+async def rest(store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    """Serve a fresh store of each kind in this process; nothing is claimed but by the test."""
+    async with serving(store) as client:
+        yield client
+

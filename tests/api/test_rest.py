@@ -232,7 +232,7 @@ def test_a_body_without_a_type_is_refused(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["application/json", "Application/JSON; charset=utf-8", " application/json ;x=y", "application/a.b+json"]
+    "kind", ["application/json", "Application/JSON; charset=utf-8", "application/json ;x=y", "application/a.b+json"]
 )
 def test_json_may_be_called_by_all_its_names(client: httpx.Client, kind: str) -> None:
     assert client.post(PREVIEW, content=b'{"schedule": "@daily"}', headers={"Content-Type": kind}).status_code == 200

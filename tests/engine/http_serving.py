@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +15,7 @@ from hourhand.settings import Settings
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import AsyncIterator
     from types import TracebackType
 
     from hourhand.model.instance import Outcome
@@ -32,7 +33,7 @@ class Asked:
     body: bytes
 
 
-def answer(status: str = "200 OK", body: bytes = b"", **headers: str) -> bytes:
+def answer(status: str = "200 OK", body: bytes = b"", /, **headers: str) -> bytes:
     """Return an answer as bytes; `_` in a header's name stands for `-`."""
     lines = [f"HTTP/1.1 {status}", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
     if "Content_Length" not in headers:
@@ -121,6 +122,33 @@ async def run(
         async with asyncio.timeout(PATIENCE):
             return await runner.run(attempt), attempt
     finally:
+        await runner.close()
+
+
+async def outcome_of(server: Server, respond: Any, **payload: Any) -> Outcome:
+    """Run a task against a server that answers so."""
+    outcome, _ = await run({"url": server.on("/", respond), **payload})
+    return outcome
+
+
+def output(outcome: Outcome) -> str:
+    """Return what was kept of the answer."""
+    assert outcome.result is not None
+    text: str = outcome.result["output"]
+    return text
+
+
+@asynccontextmanager
+async def under_way(attempt: Recorded) -> AsyncIterator[asyncio.Task[Outcome]]:
+    """Start an attempt, which the test cancels."""
+    runner = HttpRunner(Settings())
+    task = asyncio.create_task(runner.run(attempt))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
         await runner.close()
 
 

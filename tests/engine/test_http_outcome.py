@@ -1,48 +1,32 @@
-"""What becomes of the answer to an http task, whatever it is."""
+"""What becomes of an http task, whatever it is answered."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import socket
 import struct
-import zlib
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.attempts import PATIENCE, Recorded
-from engine.http_serving import Server, answer, run
+from engine.http_serving import Server, answer, outcome_of, output, run, under_way
 from hourhand.model.words import OutcomeKind, TaskType
 from hourhand.runners import http
 from hourhand.runners.http import HttpRunner
-from hourhand.runners.http_answer import KEPT_BYTES, READ_BYTES, SUMMARY_BYTES
 from hourhand.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from engine.http_serving import Asked
-    from hourhand.model.instance import Outcome
-
-CALLBACK = "https://hourhand.example/api/v1/callbacks/canary"
 
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
     async with Server() as started:
         yield started
-
-
-async def outcome_of(server: Server, respond: Any, **payload: Any) -> Outcome:
-    outcome, _ = await run({"url": server.on("/", respond), **payload})
-    return outcome
-
-
-def output(outcome: Outcome) -> str:
-    assert outcome.result is not None
-    text: str = outcome.result["output"]
-    return text
 
 
 async def test_a_status_from_200_to_299_is_success(server: Server) -> None:
@@ -103,105 +87,6 @@ async def test_an_expected_redirect_is_not_followed(server: Server) -> None:
     assert len(server.asked) == 1
 
 
-async def test_of_a_long_answer_the_start_is_kept_and_says_so(server: Server) -> None:
-    outcome = await outcome_of(server, answer("200 OK", "é".encode() * 40_000))
-    text = output(outcome)
-    assert text == "é" * (KEPT_BYTES // 2) + f"\n[cut: the answer has 80000 bytes, {KEPT_BYTES} are kept]"
-    assert outcome.output_summary is not None
-    assert text.endswith(outcome.output_summary)
-    assert SUMMARY_BYTES - 3 <= len(outcome.output_summary.encode()) <= SUMMARY_BYTES
-
-
-async def test_an_answer_of_exactly_the_bound_is_not_cut(server: Server) -> None:
-    assert output(await outcome_of(server, answer("200 OK", b"x" * KEPT_BYTES))) == "x" * KEPT_BYTES
-
-
-async def endless(server: Server, chunk: bytes, **headers: str) -> Outcome:
-    async def respond(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-        writer.write(answer("200 OK", Content_Length=str(10**12), **headers))
-        while True:
-            writer.write(chunk)
-            await writer.drain()
-
-    outcome = await outcome_of(server, respond)
-    async with asyncio.timeout(PATIENCE):
-        await server.disconnected.wait()
-    return outcome
-
-
-async def test_an_endless_answer_is_dropped_after_the_cap(server: Server) -> None:
-    outcome = await endless(server, b"y" * 50_000)
-    assert outcome.kind is OutcomeKind.SUCCESS
-    assert output(outcome).endswith(f"y\n[cut: the answer has more than {READ_BYTES} bytes, {KEPT_BYTES} are kept]")
-
-
-async def test_an_endless_packed_answer_that_unpacks_to_nothing_is_dropped_too(server: Server) -> None:
-    outcome = await endless(server, b"\x00\x00\x00\xff\xff" * 10_000, Content_Encoding="deflate")
-    assert output(outcome) == f"\n[cut: the answer has more than {READ_BYTES} bytes, {KEPT_BYTES} are kept]"
-
-
-async def test_a_packed_answer_is_unpacked(server: Server) -> None:
-    raw = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    for encoding, data in {
-        "gzip": gzip.compress(b"hello"),
-        "x-gzip": gzip.compress(b"hello"),
-        "deflate": zlib.compress(b"hello"),
-        "Deflate": raw.compress(b"hello") + raw.flush(),
-        "identity": b"hello",
-    }.items():
-        assert output(await outcome_of(server, answer("200 OK", data, Content_Encoding=encoding))) == "hello"
-
-
-async def test_a_gzip_bomb_is_bounded_after_unpacking(server: Server) -> None:
-    bomb = gzip.compress(b"\x41" * 200_000_000, 9)
-    assert len(bomb) < READ_BYTES
-    outcome = await outcome_of(server, answer("200 OK", bomb, Content_Encoding="gzip"))
-    assert output(outcome) == (
-        "A" * KEPT_BYTES + f"\n[cut: the answer has more than {READ_BYTES} bytes, {KEPT_BYTES} are kept]"
-    )
-
-
-@pytest.mark.parametrize(
-    ("encoding", "data", "told"),
-    [
-        ("gzip", b"not gzip at all", "\n[cut: the rest cannot be unpacked: "),
-        ("gzip", gzip.compress(b"hello" * 100)[:-12], "\n[cut: the packed answer ends too early]"),
-        ("br", b"1234", "[4 bytes in the encoding 'br', which is not read]"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"x")), "bytes in the encoding 'gzip, gzip', which is not read]"),
-    ],
-)
-async def test_what_cannot_be_unpacked_is_said_and_the_status_still_counts(
-    server: Server, encoding: str, data: bytes, told: str
-) -> None:
-    outcome = await outcome_of(server, answer("200 OK", data, Content_Encoding=encoding))
-    assert outcome.kind is OutcomeKind.SUCCESS
-    assert told in output(outcome)
-
-
-@pytest.mark.parametrize(
-    ("content_type", "data", "text"),
-    [
-        ("text/plain; charset=gb2312", "结账".encode("gb2312"), "结账"),
-        ('text/html; Charset="ISO-8859-1"', b"\xe9", "é"),
-        ("text/plain", "é".encode(), "é"),
-        ("text/plain; charset=nonsense", "é".encode(), "é"),
-        ("text/plain; charset=punycode", b"abc-", "abc-"),
-        ("text/plain; charset=hex", b"6162", "6162"),
-        ("text/plain; charset=\x01", b"a", "a"),
-        ("application/octet-stream", b"\x00\x01\xff\n\x7f", "\ufffd\ufffd\ufffd\n\ufffd"),
-        ("", b"a", "a"),
-    ],
-)
-async def test_a_body_is_decoded_as_it_says_or_as_utf_8(
-    server: Server, content_type: str, data: bytes, text: str
-) -> None:
-    outcome = await outcome_of(server, answer("200 OK", data, Content_Type=content_type))
-    if "\x01" in content_type:  # h11 refuses such a header; whatever it does, the attempt ends with an outcome
-        assert outcome.kind in (OutcomeKind.SUCCESS, OutcomeKind.FAILED)
-    else:
-        assert output(outcome) == text
-
-
 async def broken(server: Server, respond: Any, **payload: Any) -> str:
     """Return the message of a failure without an answer, which must be worth a retry."""
     outcome = await outcome_of(server, respond, **payload)
@@ -229,26 +114,20 @@ async def test_an_unknown_name_is_worth_a_retry() -> None:
 
 
 async def test_a_connection_that_does_not_come_about_in_time_is_worth_a_retry() -> None:
-    with socket.socket() as full:
+    with ExitStack() as sockets:
+        full = sockets.enter_context(socket.socket())
         full.bind(("127.0.0.1", 0))
         full.listen(0)
-        port = full.getsockname()[1]
-        # Nobody accepts, so once these are in the queue the next one hangs.
-        waiting = [socket.socket() for _ in range(4)]
-        try:
-            for one in waiting:
-                one.setblocking(False)
-                one.connect_ex(("127.0.0.1", port))
-            outcome, _ = await run(
-                {"url": f"http://127.0.0.1:{port}/", "connect_timeout_seconds": 0.5}, timeout_seconds=8
-            )
-        except TimeoutError:
-            pytest.skip("this kernel takes connections beyond the length of the queue")
-        finally:
-            for one in waiting:
-                one.close()
+        address = full.getsockname()
+        # Nobody accepts, so once these have filled the queue the next one hangs.
+        for _ in range(16):
+            waiting = sockets.enter_context(socket.socket())
+            waiting.settimeout(0)
+            waiting.connect_ex(address)
+        url = f"http://127.0.0.1:{address[1]}/"
+        outcome, _ = await run({"url": url, "connect_timeout_seconds": 0.5})
     assert outcome.retryable
-    assert outcome.error_message == (f"GET http://127.0.0.1:{port}/: could not connect: no answer within 0.5 s")
+    assert outcome.error_message == f"GET {url}: could not connect: no answer within 0.5 s"
 
 
 async def test_a_name_server_that_hangs_ends_with_the_time_to_connect() -> None:
@@ -328,6 +207,22 @@ async def test_a_slow_answer_is_read_to_its_end(server: Server) -> None:
     assert output(await outcome_of(server, respond)) == "slowly"
 
 
+async def test_one_runner_serves_many_attempts_at_once(server: Server) -> None:
+    together = asyncio.Barrier(20)
+
+    async def respond(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await together.wait()
+        writer.write(answer("200 OK", asked.headers["hourhand-instance-id"].encode()))
+
+    url = server.on("/", respond)
+    runner = HttpRunner(Settings())
+    attempts = [Recorded(TaskType.HTTP, {"url": url}, instance_id=number) for number in range(20)]
+    async with asyncio.timeout(PATIENCE):
+        outcomes = await asyncio.gather(*(runner.run(attempt) for attempt in attempts))
+    await runner.close()
+    assert [output(outcome) for outcome in outcomes] == [str(number) for number in range(20)]
+
+
 async def test_a_cancel_closes_the_connection(server: Server) -> None:
     reached = asyncio.Event()
 
@@ -339,77 +234,12 @@ async def test_a_cancel_closes_the_connection(server: Server) -> None:
             writer.write(b".")
             await asyncio.sleep(0.02)
 
-    async with cancelling(Recorded(TaskType.HTTP, {"url": server.on("/", respond)})) as task:
+    async with under_way(Recorded(TaskType.HTTP, {"url": server.on("/", respond)})) as task:
         await reached.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         await server.disconnected.wait()
-
-
-class cancelling:  # noqa: N801  # reads like the context manager that it is
-    """An attempt under way, which the test cancels."""
-
-    def __init__(self, attempt: Recorded) -> None:
-        self._attempt = attempt
-        self._patience = asyncio.timeout(PATIENCE)
-
-    async def __aenter__(self) -> asyncio.Task[Outcome]:
-        await self._patience.__aenter__()
-        self._runner = HttpRunner(Settings())
-        self._task = asyncio.create_task(self._runner.run(self._attempt))
-        return self._task
-
-    async def __aexit__(self, *error: Any) -> None:
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        await self._runner.close()
-        await self._patience.__aexit__(*error)
-
-
-async def until_logged(attempt: Recorded, text: str) -> None:
-    while not any(text in line.message for line in attempt.lines):  # noqa: ASYNC110  # nothing tells when it is logged
-        await asyncio.sleep(0.02)
-
-
-async def test_an_accepted_callback_keeps_the_attempt_running_until_it_is_cancelled(server: Server) -> None:
-    url = server.on("/", answer("202 Accepted", b"later", Hourhand_Callback="Accepted"))
-    attempt = Recorded(TaskType.HTTP, {"url": url, "method": "POST"}, callback_url=CALLBACK)
-    async with cancelling(attempt) as task:
-        await until_logged(attempt, "waits for its callback")
-        await server.disconnected.wait()
-        done, _ = await asyncio.wait([task], timeout=0.2)
-        assert not done
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-    assert server.asked[0].headers["hourhand-callback"] == CALLBACK
-    assert not any("canary" in line.message for line in attempt.lines)
-
-
-@pytest.mark.parametrize(
-    ("status", "header", "callback", "expected"),
-    [
-        ("202 Accepted", "", CALLBACK, []),
-        ("202 Accepted", "refused", CALLBACK, []),
-        ("202 Accepted", "accepted", None, []),
-        ("200 OK", "accepted", CALLBACK, []),
-        ("202 Accepted", "", CALLBACK, [202]),
-    ],
-)
-async def test_without_the_whole_agreement_an_answer_is_just_an_answer(
-    server: Server, status: str, header: str, callback: str | None, expected: list[int]
-) -> None:
-    url = server.on("/", answer(status, Hourhand_Callback=header))
-    payload = {"url": url, "expected_status": expected or None}
-    outcome, _ = await run(payload, callback_url=callback)
-    assert outcome.kind is OutcomeKind.SUCCESS
-
-
-async def test_a_202_that_is_not_expected_is_a_failure_with_or_without_callback(server: Server) -> None:
-    url = server.on("/", answer("202 Accepted", Hourhand_Callback="accepted"))
-    outcome, _ = await run({"url": url, "expected_status": [200]}, callback_url=CALLBACK)
-    assert outcome.kind is OutcomeKind.FAILED
 
 
 def reset(writer: asyncio.StreamWriter) -> None:

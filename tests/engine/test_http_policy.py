@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 import subprocess
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-REMOTE = {"host": "0.0.0.0", "allow_remote": True}  # noqa: S104
+REMOTE = Settings(host="0.0.0.0", allow_remote=True)  # noqa: S104
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ async def server() -> AsyncIterator[Server]:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0", "[::]"])  # noqa: S104
 async def test_loopback_is_refused_while_others_can_reach_this_program(server: Server, host: str) -> None:
-    outcome, _ = await run({"url": server.url("/", host)}, settings=Settings(**REMOTE))
+    outcome, _ = await run({"url": server.url("/", host)}, settings=REMOTE)
     assert (outcome.kind, outcome.retryable) == (OutcomeKind.FAILED, False)
     assert outcome.error_message is not None
     assert outcome.error_message.startswith(f"GET {server.url('/', host)} is refused: ")
@@ -39,14 +40,14 @@ async def test_loopback_is_refused_while_others_can_reach_this_program(server: S
 
 
 async def test_an_allowed_network_can_be_reached(server: Server) -> None:
-    settings = Settings(**REMOTE, http_allow=(ip_network("127.0.0.1/32"),))
+    settings = REMOTE.model_copy(update={"http_allow": (ip_network("127.0.0.1/32"),)})
     outcome, _ = await run({"url": server.url("/")}, settings=settings)
     assert outcome.kind is OutcomeKind.SUCCESS
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1", "0177.1"])
 async def test_other_forms_of_an_address_do_not_get_by(server: Server, host: str) -> None:
-    for settings in (Settings(), Settings(**REMOTE)):
+    for settings in (Settings(), REMOTE):
         outcome, _ = await run({"url": server.url("/", host)}, settings=settings)
         assert (outcome.kind, outcome.retryable) == (OutcomeKind.FAILED, False)
     assert not server.connections
@@ -171,8 +172,15 @@ async def test_a_certificate_of_an_unknown_authority_is_not_trusted(secured: tup
     assert not server.asked
 
 
-async def test_tls_to_a_server_without_it_fails_in_words(server: Server) -> None:
-    outcome, _ = await run({"url": server.url("/").replace("http:", "https:")})
+async def test_tls_to_a_server_without_it_fails_in_words() -> None:
+    async def say_something_else(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer("400 Bad Request"))
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(say_something_else, "127.0.0.1", 0) as plain:
+        port = plain.sockets[0].getsockname()[1]
+        outcome, _ = await run({"url": f"https://127.0.0.1:{port}/"})
     assert outcome.retryable
     assert outcome.error_message is not None
     assert "could not connect: " in outcome.error_message

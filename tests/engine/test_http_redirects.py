@@ -116,7 +116,7 @@ async def test_the_endless_body_of_a_redirect_is_not_read(server: Server) -> Non
         ("ftp://127.0.0.1/", "ftp:// is not called"),
         ("gopher://127.0.0.1:6379/_SET", "gopher:// is not called"),
         ("javascript:alert(1)", "javascript:// is not called"),
-        ("http:///nowhere", "a URL without a host is not called"),
+        ("https:///nowhere", "a URL without a host is not called"),
         ("http://127.0.0.1:0/", "0 is not a port"),
         ("http://127.0.0.1:99999/", "99999 is not a port"),
         ("http://127.0.0.1:x/", "something that is not a URL"),

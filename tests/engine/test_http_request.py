@@ -156,10 +156,13 @@ async def test_arguments_fill_path_and_query(server: Server) -> None:
         ("é", "%C3%A9"),
         ("${other}", "%24%7Bother%7D"),
         ("...", "..."),
+        (1e30, "1e%2B30"),
+        (True, "true"),
+        ("\ud800", "%ED%A0%80"),
     ],
 )
 async def test_an_argument_stays_one_piece_of_path_and_one_value_of_the_query(
-    server: Server, value: str, escaped: str
+    server: Server, value: object, escaped: str
 ) -> None:
     asked = await sent(server, "/a/${x}/b?q=${x}&r=1", args={"x": value})
     assert asked.target == f"/a/{escaped}/b?q={escaped}&r=1"
@@ -210,18 +213,18 @@ async def test_a_missing_argument_is_refused_by_name_and_shows_nothing_else(
     server: Server, payload: dict[str, Any]
 ) -> None:
     told = await refused(server, args={"month": "canary"}, **payload)
-    assert "needs the argument 'day' as text or a number; arguments given: month" in told
+    assert "needs the argument 'day' as text or a number; arguments given: ['month']" in told
     assert "canary" not in told
 
 
 @pytest.mark.parametrize("text", ["canary ${", "canary ${a b}", "canary ${}", "canary ${1}"])
 async def test_a_malformed_place_is_refused_without_being_shown(server: Server, text: str) -> None:
     told = await refused(server, method="POST", body=text)
-    assert "payload.body: has a malformed ${…}" in told
+    assert "payload.body: has a place that is malformed" in told
     assert "canary" not in told
 
 
-@pytest.mark.parametrize("where", [{"body": "${x}"}, {"headers": {"X-A": "${x}"}}, {"url": "http://127.0.0.1/${x}"}])
+@pytest.mark.parametrize("where", [{"body": "${x}"}, {"headers": {"X-A": "${x}"}}])
 async def test_half_a_character_is_refused(server: Server, where: dict[str, Any]) -> None:
     assert "lone surrogate" in await refused(server, method="POST", **where, args={"x": "\ud800"})
 

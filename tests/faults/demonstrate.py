@@ -1,4 +1,4 @@
-"""The demonstration: kill processes of a real cluster for a minute, then count; and time how soon the dead are replaced.
+"""The demonstration: kill processes of a real cluster for a minute and count; then time how soon the dead are replaced.
 
 PYTHONPATH=tests python -m faults.demonstrate [--tasks 200] [--seconds 60] [--schedulers 3] [--executors 5]
 """

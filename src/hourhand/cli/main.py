@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from hourhand import __version__
-from hourhand.cli import db, schedule, token
+from hourhand.cli import db, group, instance, schedule, task, token
+from hourhand.cli.executors import executors
 from hourhand.cli.roles import api, executor, scheduler, serve
 from hourhand.model.errors import HourhandError, InvalidInput
 
@@ -24,6 +25,10 @@ app = typer.Typer(
 )
 for role in (serve, scheduler, executor, api):
     app.command()(role)
+app.add_typer(task.app)
+app.add_typer(instance.app)
+app.command()(executors)
+app.add_typer(group.app)
 app.add_typer(schedule.app)
 app.add_typer(db.app)
 app.add_typer(token.app)

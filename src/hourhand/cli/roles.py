@@ -103,7 +103,7 @@ def _serve(settings: Settings, app: App | None, *, groups: tuple[str, ...], sche
     from hourhand.api import server
     from hourhand.bootstrap.engine import Work
 
-    work = Work(scheduling=scheduling, groups=groups, handlers=app.by_name() if app else {})
+    work = Work(scheduling=scheduling, groups=groups, handlers=app.handlers if app else {})
 
     async def prepare(store: Store) -> None:
         await _declare(app, store)
@@ -125,7 +125,7 @@ def _work(
     from hourhand import __version__
     from hourhand.bootstrap.engine import Work, run_alone
 
-    work = Work(scheduling=scheduling, groups=groups, handlers=app.by_name() if app else {})
+    work = Work(scheduling=scheduling, groups=groups, handlers=app.handlers if app else {})
 
     async def prepare(store: Store) -> None:
         await _declare(app, store)

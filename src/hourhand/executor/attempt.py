@@ -37,8 +37,8 @@ class LiveAttempt:
     """One attempt of this executor; `hourhand.contracts.runner.Attempt` says what each part promises."""
 
     __slots__ = (
-        "_args", "_bytes", "_callback", "_counter", "_lock", "_scribe", "assignment", "definition", "done", "held",
-        "leased_at", "loop", "phase", "stop_timer", "stopped", "task", "unwritten", "written",
+        "_args", "_bytes", "_callback", "_counter", "_lock", "_scribe", "assignment", "claimed_at", "definition",
+        "done", "held", "leased_at", "loop", "phase", "stop_timer", "stopped", "task", "unwritten", "written",
     )  # fmt: skip
 
     def __init__(
@@ -53,7 +53,7 @@ class LiveAttempt:
         self.definition = definition
         self.held = Held(assignment.instance_id, assignment.fence)
         self.phase: str | None = None
-        self.leased_at = time.monotonic()
+        self.claimed_at = self.leased_at = time.monotonic()
         self.stopped: Why | None = None
         self.done = False
         """Whether its outcome has been handed on; what it does after that is of no interest."""
@@ -93,7 +93,7 @@ class LiveAttempt:
         with self._lock:
             before = self._bytes
             self._bytes += size
-            if before > LOG_BYTES:
+            if before > LOG_BYTES or self.done:
                 return
             if self._bytes > LOG_BYTES:
                 level, stream, exception = "warning", None, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
@@ -44,6 +45,7 @@ class Claimer:
         self._callback_url = callback_url
         self._definitions: OrderedDict[tuple[int, int], TaskDefinition] = OrderedDict()
         self._in_doubt = False
+        self._claiming = asyncio.Lock()
         self._fruitless = 0
         self._hinted = False
         self.wake = workload.room_made
@@ -53,8 +55,17 @@ class Claimer:
         self._hinted = True
         self.wake.set()
 
+    async def finished(self) -> None:
+        """Wait for the claim that may be under way: one that is broken off may be granted all the same."""
+        async with self._claiming:
+            pass
+
     async def step(self) -> float:
         """Claim once; how long to rest."""
+        async with self._claiming:
+            return await self._step()
+
+    async def _step(self) -> float:
         lanes, room = self._heart.lanes, self._workload.room()
         hinted, self._hinted = self._hinted, False
         if hinted and not lanes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hourhand.contracts.runner import Runner
@@ -79,9 +80,9 @@ class Executor:
         lasting = [
             asyncio.create_task(repeat("the heartbeat", self._beat, self._outage, wake=self._heart.early)),
             asyncio.create_task(repeat("the upkeep of attempts", self._tend, self._outage)),
-            asyncio.create_task(self._scribe.run()),
-            asyncio.create_task(self._finisher.run()),
-            asyncio.create_task(self._finisher.run_following()),
+            asyncio.create_task(repeat("writing logs", self._scribe.step, self._outage)),
+            asyncio.create_task(repeat("reporting outcomes", self._finisher.step, self._outage)),
+            asyncio.create_task(repeat("following outcomes up", self._finisher.follow, self._outage)),
         ]
         claiming = asyncio.create_task(repeat("the claim", self._claimer.step, self._outage, wake=self._claimer.wake))
         try:
@@ -89,6 +90,9 @@ class Executor:
             for quiet in unlisten:
                 quiet()
             await self._leave()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORDS_SECONDS):
+                    await self._claimer.finished()
             claiming.cancel()
             await asyncio.gather(claiming, return_exceptions=True)
             await self._workload.wind_up(hurry or asyncio.Event())

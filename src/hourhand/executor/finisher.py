@@ -47,26 +47,25 @@ class Finisher:
         """Wait until the store has everything."""
         await self._empty.wait()
 
-    async def run(self) -> None:
-        """Hand on until cancelled."""
-        while True:
+    async def step(self) -> float:
+        """Wait for outcomes, and hand them on."""
+        if not self._waiting:
             await self._wake.wait()
-            self._wake.clear()
-            while self._waiting:
-                await self._flush()
-            self._empty.set()
+        self._wake.clear()
+        while self._waiting:
+            await self._flush()
+        self._empty.set()
+        return 0.0
 
-    async def run_following(self) -> None:
+    async def follow(self) -> float:
         """Release dependents and give permits, coalesced; apart, so that outcomes need not wait for it."""
-        while True:
-            await self._follow.wait()
-            self._follow.clear()
-            aftermath, self._aftermath = self._aftermath, Aftermath()
-            await self._store.follow(aftermath)  # it leaves to the schedulers' sweep what it cannot do
-            await asyncio.sleep(FOLLOW_SECONDS)
+        await self._follow.wait()
+        self._follow.clear()
+        await self.follow_now()
+        return FOLLOW_SECONDS
 
     async def follow_now(self) -> None:
-        """Look after what is left, before the end."""
+        """Look after all there is; the store leaves to the schedulers' sweep what it cannot do."""
         aftermath, self._aftermath = self._aftermath, Aftermath()
         await self._store.follow(aftermath)
 

@@ -57,19 +57,20 @@ class Scribe:
             attempt.written = asyncio.Event()
             self._ring(urgent=True)
             while attempt.unwritten:
+                attempt.written.clear()
                 await attempt.written.wait()
 
     def forget(self, held: Held) -> None:
         """Its outcome is stored: progress that has not been is of no interest any more."""
         self._noted.pop(held, None)
 
-    async def run(self) -> None:
-        """Write until cancelled."""
-        while True:
-            await self._wake.wait()
-            await rest_until(self._urgent, GATHER_SECONDS)
-            self._wake.clear()
-            await self.flush()
+    async def step(self) -> float:
+        """Wait for something to write, and write it."""
+        await self._wake.wait()
+        await rest_until(self._urgent, GATHER_SECONDS)
+        self._wake.clear()
+        await self.flush()
+        return 0.0
 
     async def flush(self) -> None:
         """Write all there is."""

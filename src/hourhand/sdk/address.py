@@ -34,7 +34,8 @@ def address_of(settings: Settings) -> Address:
     try:
         host = httpx.URL(url).host
     except httpx.InvalidURL as error:
-        raise InvalidInput.one("url", url, f"{url!r} is no address ({error}): use one such as http://127.0.0.1:8420")
+        right = "use one such as http://127.0.0.1:8420"
+        raise InvalidInput.one("url", url, f"{url!r} is no address ({error}): {right}") from None
     if settings.token is not None:
         return Address(url, _sendable(settings.token.get_secret_value().strip(), "HOURHAND_TOKEN"))
     file = settings.admin_token_file

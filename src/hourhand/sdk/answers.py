@@ -40,7 +40,7 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type 
     return None
 
 
-_READERS = {
+_READERS: dict[type, dict[str, Callable[[Any], Any]]] = {
     noun: {name: reader for name, hint in get_type_hints(noun).items() if (reader := _reader(hint)) is not None}
     for noun in (Instance, LogLine)
 }

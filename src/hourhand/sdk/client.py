@@ -194,12 +194,11 @@ class Client:
         loop = asyncio.get_running_loop()
         if self._loop not in (None, loop):
             raise HourhandError(
-                "this client belongs to another event loop: make one in each loop, or use client.sync in synchronous code"
+                "this client belongs to another event loop: make one in each loop, or use client.sync without one"
             )
-        self._loop = loop
         async with self._opening:
             if self._calls is None:
-                self._calls = await _open(self._settings, straight=self._given[0] is not None)
+                self._loop, self._calls = loop, await _open(self._settings, straight=self._given[0] is not None)
             return self._calls
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Coroutine, Generator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -143,8 +143,8 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 class _Done:
     """What may be awaited, and is done already."""
 
-    def __await__(self) -> Iterator[None]:  # noqa: PLE0236 - an empty iterator is done at once
-        return iter(())
+    def __await__(self) -> Generator[Any, Any, None]:
+        yield from ()
 
 
 DONE = _Done()

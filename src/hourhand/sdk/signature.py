@@ -7,7 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -49,18 +49,28 @@ class Signature:
         """The arguments as the parameters want them (a text as a date …); what is left out stays out."""
         if not args and not self.required:
             return {}
-        if self.context in args:
+        if self.context is not None and self.context in args:
             raise InvalidInput.one(
                 f"args.{self.context}", args[self.context], "is the handler's Context, not an argument: leave it out"
             )
         try:
             model = self._model.model_validate(dict(args))
         except ValidationError as refused:
-            raise InvalidInput(self._error(one) for one in refused.errors(include_url=False)) from None
+            raise InvalidInput(self._errors(refused)) from None
         values = {self._names[name]: getattr(model, name) for name in model.model_fields_set if name in self._names}
         if self._further is not None:
             values |= self._convert_further(model.model_extra or {})
         return values
+
+    def check_some(self, args: Mapping[str, Any]) -> None:
+        """Refuse what is wrong with these, though others may be given later."""
+        absent = [name for name in self.required if name not in args]
+        try:
+            self.convert(args)
+        except InvalidInput as refused:
+            errors = [one for one in refused.errors if one.field not in [f"args.{name}" for name in absent]]
+            if errors:
+                raise InvalidInput(errors) from None
 
     def _convert_further(self, given: Mapping[str, Any]) -> dict[str, Any]:
         assert self._further is not None  # noqa: S101 - for the type checker
@@ -69,10 +79,13 @@ class Signature:
             try:
                 values[name] = self._further.validate_python(value)
             except ValidationError as refused:
-                errors += [self._error(one, name) for one in refused.errors(include_url=False)]
+                errors += self._errors(refused, name)
         if errors:
             raise InvalidInput(errors)
         return values
+
+    def _errors(self, refused: ValidationError, *path: str) -> list[FieldError]:
+        return [self._error(one, *path) for one in refused.errors(include_url=False)]
 
     def _error(self, detail: ErrorDetails, *path: str) -> FieldError:
         place = ".".join(str(one) for one in ("args", *path, *detail["loc"]))
@@ -117,24 +130,24 @@ def read(function: Callable[..., object]) -> Signature:
 def _hint(function: Callable[..., object], parameter: inspect.Parameter) -> Any:  # noqa: ANN401 - any annotation
     """One annotation, evaluated; each by itself, since that of the result may name what is not imported."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
-        what = "takes any number of unnamed arguments" if parameter.kind is parameter.VAR_POSITIONAL else "has no name"
         raise InvalidInput.one(
-            parameter.name, None, f"{what} to callers, and arguments are given by name: make it an ordinary parameter"
+            parameter.name,
+            None,
+            f"{str(parameter).partition(':')[0]} is given by position, and arguments of an instance are given by name: "
+            "make it an ordinary parameter",
         )
     if parameter.annotation is parameter.empty:
         return Any
     holder = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
     names = getattr(inspect.unwrap(function), "__globals__", {})
-    # A class that was made inside a function is found only there.
-    enclosed = inspect.getclosurevars(function).nonlocals if inspect.isfunction(function) else {}
     try:
-        return get_type_hints(holder, names, dict(enclosed), include_extras=True)[parameter.name]
+        return get_type_hints(holder, names, include_extras=True)[parameter.name]
     except Exception as error:
         raise InvalidInput.one(
             parameter.name,
             str(parameter.annotation),
             f"its annotation {parameter.annotation!r} cannot be read ({type(error).__name__}: {error}): what it names "
-            "must be there at run time, so import it outside of `if TYPE_CHECKING`",
+            "must be in the module at run time, so neither below `if TYPE_CHECKING` nor inside a function",
         ) from error
 
 
@@ -142,7 +155,7 @@ def _context(parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, An
     """The parameter annotated Context, or a first one named ctx; anything that might be meant so is refused."""
     if "self" in parameters and next(iter(parameters)) == "self":
         raise InvalidInput.one("self", None, "a method has no object to be called on: use a function")
-    found = [name for name, hint in hints.items() if hint is Context]
+    found = [name for name, hint in hints.items() if hint is Context or Context in get_args(hint)]
     if len(found) > 1:
         raise InvalidInput.one(found[1], None, f"{' and '.join(found)} are both annotated Context: keep one")
     if found or CONTEXT_NAME not in parameters:

@@ -1,0 +1,189 @@
+"""`hourhand instance`: what was asked for or fell due, how it goes and how it went."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hourhand.cli import moments
+from hourhand.cli.printing import AsJson, Column, note, print_facts, print_json, print_table, text_of
+from hourhand.model.words import Status
+
+app = typer.Typer(name="instance", help="Look after instances: the occurrences of tasks.", no_args_is_help=True)
+Id = Annotated[int, typer.Argument(metavar="ID", min=1, help="The instance's id.", show_default=False)]
+COLUMNS = (
+    Column("ID", right=True),
+    Column("TASK"),
+    Column("STATUS"),
+    Column("SCHEDULED", 7),
+    Column("TOOK", 5),
+    Column("BY", 3),
+    Column("EXECUTOR", 1),
+    Column("WHAT", 6),
+)
+_TIMES = (
+    "scheduled_time",
+    "created_at",
+    "available_at",
+    "queued_at",
+    "start_time",
+    "end_time",
+    "last_heartbeat",
+    "lease_until",
+    "superseded_at",
+)
+_INNER = ("lane_id", "group_id", "log_id", "in_ledger", "shard_index", "shard_total", "output_summary")
+_PLAIN = {"cancel_requested": False, "loss_count": 0, "manual_retries": 0}
+"""What is not worth a line while it is so."""
+
+
+@app.command("list")
+def list_instances(
+    *,
+    task: Annotated[str | None, typer.Option(metavar="NAME", help="Of this task only.", show_default=False)] = None,
+    status: Annotated[Status | None, typer.Option(help="In this state only.", show_default=False)] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Due or ended since this time, or since 30m, 2h, 7d ago.", show_default=False
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List instances: the living first, then the ended, newest first."""
+    from hourhand.cli.rest import connected
+
+    begin = None if since is None else moments.read_since(since, "--since")
+    with connected() as rest:
+        wanted = {"task_id": rest.task(task)["id"] if task else None, "status": status and status.value, "from": begin}
+        found = rest.some("/instances", limit, **wanted)
+    if as_json:
+        print_json(found)
+        return
+    if not found["items"]:
+        note("There are no such instances." if task or status or since else "There are no instances yet.")
+        return
+    print_table(
+        COLUMNS,
+        [
+            (
+                str(one["id"]),
+                one["task_name"],
+                one["status"],
+                moments.shown(one["scheduled_time"]),
+                "" if one["duration_ms"] is None else moments.length(one["duration_ms"] / 1_000),
+                one["triggered_by"],
+                one["executor_id"] or "",
+                _what(one),
+            )
+            for one in found["items"]
+        ],
+    )
+    if found["next_cursor"]:
+        note(f"These are the first {limit}: there are more (--limit).")
+
+
+@app.command()
+def show(instance_id: Id, *, as_json: AsJson = False) -> None:
+    """Show all that is known of an instance."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        found = rest.get(f"/instances/{instance_id}")
+    if as_json:
+        print_json(found)
+        return
+    times = {name: moments.shown(found[name]) for name in _TIMES}
+    result = found["result"] if isinstance(found["result"], dict) else {"result": found["result"]}
+    took = None if found["duration_ms"] is None else moments.length(found["duration_ms"] / 1_000)
+    told = {
+        name: value
+        for name, value in (found | times | {"duration_ms": None}).items()
+        if name not in (*_INNER, "result") and not (name in _PLAIN and value == _PLAIN[name])
+    }
+    print_facts(told | {"took": took} | {f"  {name}": value for name, value in result.items()})
+
+
+@app.command()
+def logs(
+    instance_id: Id,
+    *,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until it has ended.")] = False,
+    times: Annotated[bool, typer.Option("--times", "-t", help="Say when each line was written.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print what an instance wrote."""
+    from hourhand.cli import following
+    from hourhand.cli.rest import connected
+    from hourhand.model.errors import InvalidInput
+
+    if follow and as_json:
+        raise InvalidInput.one("--json", as_json, "is given together with --follow: JSON has to have an end")
+    with connected() as rest:
+        if as_json:
+            print_json({"items": list(following.all_lines(rest, instance_id))})
+            return
+        printer = following.Printer(times=times)
+        if follow:
+            ended = following.wait(rest, rest.get(f"/instances/{instance_id}"), printer)
+            note(following.how_it_ended(ended))
+            return
+        following.print_lines(rest, instance_id, printer)
+        printer.end()
+
+
+@app.command()
+def cancel(
+    instance_id: Id,
+    *,
+    reason: Annotated[str | None, typer.Option(help="Why; it is kept.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """End what has not started; ask what runs to stop."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        found = rest.post(f"/instances/{instance_id}/cancel", reason=reason)
+    if as_json:
+        print_json(found)
+    elif found["status"] == "cancelled":
+        typer.echo(f"Instance {instance_id} is cancelled.")
+    else:
+        typer.echo(f"Instance {instance_id} is {found['status']} and has been asked to stop.")
+
+
+@app.command()
+def retry(
+    instance_id: Id,
+    *,
+    args: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON", help="New arguments, as a JSON object. [dim]those it had[/dim]", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Revive what failed or was cancelled, with its id and checkpoint."""
+    from hourhand.cli.rest import connected, object_option
+
+    given = object_option(args, "--args")
+    with connected() as rest:
+        found = rest.post(f"/instances/{instance_id}/retry", args=given)
+    if as_json:
+        print_json(found)
+    else:
+        typer.echo(f"Instance {instance_id} is {found['status']} again.")
+
+
+def _what(instance: dict[str, object]) -> str:
+    """The most telling thing about it."""
+    if instance["status"] == "planned":
+        return f"waits for {instance['blocked_by']}"
+    if instance["status"] == "running":
+        progress = instance["progress"]
+        share = f"{progress:.0%} " if isinstance(progress, float | int) else ""
+        return f"{share}{instance['phase'] or ''}".strip()
+    return text_of(instance["error_message"])

@@ -1,0 +1,314 @@
+"""`hourhand task`: what to run and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from hourhand.cli import moments
+from hourhand.cli.printing import (
+    AsJson,
+    Column,
+    note,
+    plural,
+    print_facts,
+    print_json,
+    print_table,
+)
+from hourhand.cli.task_options import TaskOptions, changes, definition, flattened, in_the_words_of_options
+from hourhand.model.errors import InvalidInput
+from hourhand.model.words import TaskType
+
+app = typer.Typer(name="task", help="Look after tasks: what to run and when.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The task's name.", show_default=False)]
+COLUMNS = (
+    Column("NAME"),
+    Column("TYPE", 5),
+    Column("SCHEDULE", 8),
+    Column("TIMEZONE", 2),
+    Column("GROUP", 3),
+    Column("STATE", 7),
+    Column("NEXT", 6),
+)
+_SHOWN_APART = ("id", "name", "type", "enabled", "group_id", "version", "payload", "dependency_ids", "deleted_at")
+
+
+@app.command()
+@flattened
+def add(
+    name: Name,
+    *,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Do not let it fire yet.")] = False,
+    as_json: AsJson = False,
+    options: TaskOptions,
+) -> None:
+    """Add a task, such as: hourhand task add hello --schedule '*/5 * * * *' --command 'echo hi'."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest, _in_the_words_of_options():
+        task = rest.post("/tasks", name=name, enabled=not disabled, **definition(rest, options))
+    if as_json:
+        print_json(task)
+        return
+    due = f"; it fires next at {moments.shown(task['next_fire_at'])}" if task["next_fire_at"] else ""
+    typer.echo(f"Task {name!r} is added{due}.")
+    if task["schedule"] == "@manual":
+        typer.echo(f"It fires only by hand: `hourhand task run {name}`")
+
+
+@app.command()
+@flattened
+def edit(name: Name, *, as_json: AsJson = False, options: TaskOptions) -> None:
+    """Change what is given of a task; everything else stays. Lists, such as --env, are replaced as a whole."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest, _in_the_words_of_options():
+        task = rest.task(name)
+        changed = changes(rest, options, task)
+        if not changed and options == TaskOptions():
+            raise InvalidInput.one("NAME", name, "is all that is given: give the options to change, such as --schedule")
+        edited = rest.patch(f"/tasks/{task['id']}", changed | {"version": task["version"]})
+    if as_json:
+        print_json(edited)
+    elif edited["version"] == task["version"]:
+        typer.echo(f"Task {name!r} is so already: nothing has changed.")
+    else:
+        typer.echo(f"Task {name!r} is at version {edited['version']} now ({', '.join(changed)}).")
+
+
+@app.command("list")
+def list_tasks(
+    *,
+    q: Annotated[str | None, typer.Option("--search", "-q", help="A part of the name.", show_default=False)] = None,
+    group: Annotated[str | None, typer.Option(help="Of this group only.", show_default=False)] = None,
+    kind: Annotated[TaskType | None, typer.Option("--type", help="Of this type only.", show_default=False)] = None,
+    enabled: Annotated[bool | None, typer.Option("--enabled/--disabled", help="Those only.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 200,
+    as_json: AsJson = False,
+) -> None:
+    """List tasks, by name."""
+    from hourhand.cli.rest import connected
+
+    asked = None if enabled is None else str(enabled).lower()
+    with connected() as rest:
+        found = rest.some("/tasks", limit, q=q, group=group, type=kind and kind.value, enabled=asked)
+    if as_json:
+        print_json(found)
+        return
+    if not found["items"]:
+        note("There are no such tasks." if q or group or kind or asked else "There are no tasks: `hourhand task add`.")
+        return
+    print_table(
+        COLUMNS,
+        [
+            (
+                task["name"],
+                task["type"],
+                task["schedule"],
+                task["timezone"],
+                task["group"],
+                "enabled" if task["enabled"] else "disabled",
+                moments.shown(task["next_fire_at"]),
+            )
+            for task in found["items"]
+        ],
+    )
+    if found["next_cursor"]:
+        note(f"These are the first {limit}: there are more (--limit).")
+
+
+@app.command()
+def show(name: Name, *, as_json: AsJson = False) -> None:
+    """Show all that is known of a task."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        task = rest.task(name)
+        needed = [] if as_json else [rest.get(f"/tasks/{one}")["name"] for one in task["dependency_ids"]]
+    if as_json:
+        print_json(task)
+        return
+    times = {one: moments.shown(task[one]) for one in ("created_at", "updated_at", "next_fire_at")}
+    print_facts(
+        {
+            "name": task["name"],
+            "id": str(task["id"]),
+            "state": "enabled" if task["enabled"] else "disabled",
+            "type": task["type"],
+            **{f"  {one}": value for one, value in task["payload"].items()},
+            "depends on": ", ".join(needed),
+            **{one: value for one, value in (task | times).items() if one not in _SHOWN_APART},
+            "version": str(task["version"]),
+        }
+    )
+
+
+@app.command()
+def enable(name: Name) -> None:
+    """Let a task fire."""
+    _switch(name, enabled=True)
+
+
+@app.command()
+def disable(name: Name) -> None:
+    """Keep a task from firing; it can still be run by hand."""
+    _switch(name, enabled=False)
+
+
+@app.command()
+def delete(
+    name: Name,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Although other tasks depend on it.")] = False,
+) -> None:
+    """Delete a task; what has not started is cancelled, what runs goes on, its execution logs stay."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        rest.delete(f"/tasks/{rest.task(name)['id']}", force=str(force).lower())
+    typer.echo(f"Task {name!r} is deleted.")
+
+
+@app.command()
+def versions(
+    name: Name,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the versions of a task, newest first, and what each changed."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        # One more, so that the oldest shown can be compared with the one before it.
+        found = rest.some(f"/tasks/{rest.task(name)['id']}/versions", limit if as_json else limit + 1)
+    if as_json:
+        print_json(found)
+        return
+    items = found["items"]
+    older = [*items[1:], None]
+    print_table(
+        (Column("VERSION", right=True), Column("CHANGED AT", 8), Column("BY", 5), Column("CHANGED")),
+        [
+            (
+                str(one["version"]),
+                moments.shown(one["changed_at"]),
+                one["changed_by"],
+                "added" if before is None else _difference(before["definition"], one["definition"]),
+            )
+            for one, before in list(zip(items, older, strict=True))[:limit]
+        ],
+    )
+
+
+@app.command()
+def upcoming(
+    name: Name,
+    *,
+    count: Annotated[int, typer.Option(min=1, max=100, help="How many instants to show.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show when a task fires next."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        task = rest.task(name)
+        found = rest.get(f"/tasks/{task['id']}/upcoming", count=count)
+    if as_json:
+        print_json(found)
+        return
+    typer.echo(f"{task['schedule']} ({task['timezone']}): {found['description']}")
+    for instant in found["instants"]:
+        typer.echo(moments.shown(instant))
+    for one in found["notes"]:
+        typer.echo(f"Note: {one}")
+
+
+@app.command()
+def run(
+    name: Name,
+    *,
+    args: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Arguments, as a JSON object.", show_default=False)
+    ] = None,
+    priority: Annotated[int | None, typer.Option(min=0, max=9, help="0 (highest) to 9. [dim]the task's[/dim]")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="While an instance with this key lives, take that one.", show_default=False)
+    ] = None,
+    run_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Not before this time; without an offset in the task's zone.", show_default=False
+        ),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit 1 unless it succeeds.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="The same, and print what it writes.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a task now, beside its schedule and without waiting for its dependencies."""
+    from hourhand.cli import following
+    from hourhand.cli.rest import connected, object_option
+
+    given = object_option(args, "--args")
+    with connected() as rest:
+        task = rest.task(name)
+        at = None if run_at is None else moments.read(run_at, "--run-at", task["timezone"])
+        instance = rest.post(f"/tasks/{task['id']}/run", args=given, priority=priority, key=key, run_at=at)
+        if wait or follow:
+            instance = following.wait(rest, instance, following.Printer(to_stderr=as_json) if follow else None)
+    ended = wait or follow
+    if as_json:
+        print_json(instance)
+    elif ended:
+        note(following.how_it_ended(instance)) if follow else typer.echo(following.how_it_ended(instance))
+    else:
+        typer.echo(f"Instance {instance['id']} of task {name!r} is {instance['status']}.")
+    if ended and instance["status"] != "success":
+        raise typer.Exit(1)
+
+
+@app.command()
+def backfill(
+    name: Name,
+    *,
+    begin: Annotated[str, typer.Option("--from", metavar="TIME", help="The first instant.", show_default=False)],
+    end: Annotated[str, typer.Option("--to", metavar="TIME", help="The last instant.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Make the instants of a range that were never made; times without an offset are in the task's zone."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        task = rest.task(name)
+        zone = task["timezone"]
+        bounds = {"from": moments.read(begin, "--from", zone), "to": moments.read(end, "--to", zone)}
+        answer = rest.post(f"/tasks/{task['id']}/backfill", **bounds)
+    if as_json:
+        print_json(answer)
+    else:
+        typer.echo(f"{plural(answer['made'], 'instance')} made; instants that were there already are left as they are.")
+
+
+def _switch(name: str, *, enabled: bool) -> None:
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        task = rest.task(name)
+        rest.patch(f"/tasks/{task['id']}", {"enabled": enabled})
+    word = "enabled" if enabled else "disabled"
+    typer.echo(f"Task {name!r} is {word}{' already' if task['enabled'] == enabled else ' now'}.")
+
+
+def _difference(before: dict[str, object], after: dict[str, object]) -> str:
+    return ", ".join(name for name, value in after.items() if before.get(name) != value) or "nothing"
+
+
+@contextmanager
+def _in_the_words_of_options() -> Iterator[None]:
+    try:
+        yield
+    except InvalidInput as refused:
+        raise in_the_words_of_options(refused) from None
