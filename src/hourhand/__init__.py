@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+__version__ = "0.1.0.dev0"
+__all__ = ["App", "Client", "Context", "__version__"]
+
 if TYPE_CHECKING:
     from hourhand.sdk.app import App
     from hourhand.sdk.client import Client
     from hourhand.sdk.context import Context
+else:
+    _HOMES = {"App": "hourhand.sdk.app", "Client": "hourhand.sdk.client", "Context": "hourhand.sdk.context"}
 
-__version__ = "0.1.0.dev0"
-__all__ = ["App", "Client", "Context", "__version__"]
+    def __getattr__(name):  # noqa: ANN001, ANN202 - were it typed, type checkers would believe in every name
+        """Import on demand what programs use, so that the command `hourhand --help` need not wait for it."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415 - only who asks pays for it
 
-_HOMES = {"App": "hourhand.sdk.app", "Client": "hourhand.sdk.client", "Context": "hourhand.sdk.context"}
-
-
-def __getattr__(name: str) -> object:
-    """Import on demand what programs use, so that the command `hourhand --help` need not wait for it."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415  # every import of hourhand would pay for it
-
-    value: object = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -68,4 +68,3 @@ async def rest(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     """Serve a fresh store of each kind in this process; nothing is claimed but by the test."""
     async with serving(store) as client:
         yield client
-

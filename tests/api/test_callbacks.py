@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import queue
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,11 +16,10 @@ from hourhand.rules.callback import signature
 from hourhand.rules.lines import line_seq
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     import httpx
 
     from contracts.world import World
+    from serving import Served
 
 
 class Elsewhere:
@@ -34,23 +36,24 @@ class Elsewhere:
 
 
 @pytest.fixture
-async def visitor(rest: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+async def anybody(rest: httpx.AsyncClient) -> httpx.AsyncClient:
     """The same server without a token."""
     del rest.headers["Authorization"]
-    yield rest
+    return rest
 
 
 @pytest.fixture
-async def elsewhere(visitor: httpx.AsyncClient, world: World) -> Elsewhere:
+async def elsewhere(anybody: httpx.AsyncClient, world: World) -> Elsewhere:
     await world.submit(await world.task(max_retries=1, retry_delay_seconds=0))
     await world.executor()
     (claimed,) = await world.claim()
-    return Elsewhere(visitor, claimed, await world.store.callback_key())
+    return Elsewhere(anybody, claimed, await world.store.callback_key())
 
 
 async def test_progress_and_lines_arrive_while_it_runs(elsewhere: Elsewhere, world: World) -> None:
     for number in range(3):
-        answer = ok(await elsewhere.report(status="running", progress=number / 4, phase="copying", message=f"n {number}"))
+        told = {"progress": number / 4, "phase": "copying", "message": f"n {number}"}
+        answer = ok(await elsewhere.report(status="running", **told))
         assert answer == {"status": "running", "cancel_requested": False}
     instance = await world.store.get_instance(elsewhere.claimed.instance_id)
     assert (instance.status, instance.progress, instance.phase) == ("running", 0.5, "copying")
@@ -176,3 +179,39 @@ async def test_wrong_reports_are_refused_by_field(elsewhere: Elsewhere) -> None:
 async def test_the_address_opens_nothing_else(elsewhere: Elsewhere) -> None:
     for path in (f"{API}/instances/{elsewhere.claimed.instance_id}", f"{API}/callbacks", f"{API}/callbacksx/1/1/1"):
         problem(await elsewhere.client.get(path), 401)
+
+
+def test_an_http_task_that_goes_on_elsewhere_ends_with_its_callback(served: Served, client: httpx.Client) -> None:
+    addresses: queue.Queue[str] = queue.Queue()
+
+    class Accepting(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            addresses.put(self.headers["Hourhand-Callback"])
+            self.send_response(202)
+            self.send_header("Hourhand-Callback", "accepted")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Accepting) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            payload = {"url": f"http://127.0.0.1:{server.server_port}/work", "method": "POST"}
+            task = ok(client.post(f"{API}/tasks", json={"name": "far", "type": "http", "payload": payload}), 201)
+            instance = ok(client.post(f"{API}/tasks/{task['id']}/run"), 202)
+            address = addresses.get(timeout=30)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert address.startswith(f"{served.address}{API}/callbacks/{instance['id']}/")
+    with served.visitor() as elsewhere:
+        assert ok(elsewhere.post(address, json={"status": "running", "progress": 0.5, "message": "half"}))
+        assert ok(elsewhere.post(address, json={"status": "success", "result": 42}))["status"] == "success"
+        problem(elsewhere.post(address, json={"status": "failed"}), 409)
+    ended = ok(client.get(f"{API}/instances/{instance['id']}"))
+    assert (ended["status"], ended["result"]["value"], ended["progress"]) == ("success", 42, 0.5)
+    lines = ok(client.get(f"{API}/instances/{instance['id']}/logs"))["items"]
+    assert lines[-1]["message"] == "half"

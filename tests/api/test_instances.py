@@ -66,6 +66,14 @@ async def test_a_run_with_wrong_values_is_refused(rest: httpx.AsyncClient, world
     assert await world.count("task_instances") == 0
 
 
+async def test_arguments_come_back_as_they_were_given(rest: httpx.AsyncClient, world: World) -> None:
+    task = await world.task()
+    args = {"number": 10**400, "text": "\u2028 ü 🕐 \\u0000", "deep": [[[{"a": [None, True, 0.1, -0.0]}]]], "": {}}
+    made = ok(await rest.post(f"{API}/tasks/{task.id}/run", json={"args": args}), 202)
+    assert made["args"] == args
+    assert ok(await rest.get(f"{INSTANCES}/{made['id']}"))["args"] == args
+
+
 async def test_a_planned_instance_waits_until_it_is_dispatched(rest: httpx.AsyncClient, world: World) -> None:
     task = await world.task()
     await world.executor()
@@ -202,9 +210,7 @@ async def test_an_unknown_instance_is_not_found(rest: httpx.AsyncClient) -> None
                 assert str(instance_id) in problem(answer, 404)["detail"]
 
 
-async def test_instances_are_listed_in_pages_the_living_before_the_ended(
-    rest: httpx.AsyncClient, world: World
-) -> None:
+async def test_instances_are_listed_in_pages_the_living_before_the_ended(rest: httpx.AsyncClient, world: World) -> None:
     task = await world.task()
     await world.submit(await world.task(type="http", payload={"url": "http://127.0.0.1:1/"}))
     ids = [await world.submit(task) for _ in range(7)]

@@ -78,7 +78,7 @@ def test_what_has_not_ended_is_in_no_execution_log(client: httpx.Client) -> None
 
 
 def test_all_filters_may_be_given_together(client: httpx.Client) -> None:
-    filters = {
+    filters: dict[str, str | int] = {
         "task_id": 1,
         "status": "failed",
         "group": "default",
@@ -92,7 +92,8 @@ def test_all_filters_may_be_given_together(client: httpx.Client) -> None:
     }
     for path in LISTS[1:]:
         assert ok(client.get(path, params=filters)) == {"items": [], "next_cursor": None}
-    assert ok(client.get(LISTS[0], params={"q": "%_/", "name": "x", "enabled": "true", "group": "default"}))["items"] == []
+    of_tasks = {"q": "%_/", "name": "x", "enabled": "true", "group": "default"}
+    assert ok(client.get(LISTS[0], params=of_tasks))["items"] == []
 
 
 @pytest.mark.parametrize(

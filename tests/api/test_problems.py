@@ -93,6 +93,15 @@ async def test_a_fault_of_ours_is_in_the_log_and_not_in_the_answer(caplog: pytes
     assert "ZeroDivisionError" in caplog.text
 
 
+async def test_the_address_of_a_callback_is_not_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    app = create_app(cast("Store", NoStore()), Settings(), Everybody())  # this store has no key: a fault of ours
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        response = await client.post("/api/v1/callbacks/1/1/canary", json={"status": "success"})
+    assert response.status_code == 500
+    assert "/api/v1/callbacks/… failed" in caplog.text
+    assert "canary" not in caplog.text + response.text
+
+
 async def test_a_store_out_of_reach_makes_it_unready_without_naming_it(caplog: pytest.LogCaptureFixture) -> None:
     response = await answer(None, "/readyz")
     assert response.status_code == 503

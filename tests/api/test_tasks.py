@@ -211,13 +211,14 @@ def test_tasks_are_listed_by_name_and_filtered(rest: httpx.Client) -> None:
     assert listed(name=f"{mark}-a", type="http") == []
     assert listed(name=mark) == []
     assert listed(q=mark, group="default", type="command") == names
-    pages, cursor = [], None
+    pages = []
+    params: dict[str, str | int] = {"q": mark, "limit": 3}
     while True:
-        page = ok(rest.get(TASKS, params={"q": mark, "limit": 3} | ({"cursor": cursor} if cursor else {})))
+        page = ok(rest.get(TASKS, params=params))
         pages.append([each["name"] for each in page["items"]])
-        cursor = page["next_cursor"]
-        if cursor is None:
+        if page["next_cursor"] is None:
             break
+        params["cursor"] = page["next_cursor"]
     assert pages == [names, [f"{mark}-d"]]
 
 

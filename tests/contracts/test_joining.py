@@ -323,6 +323,31 @@ async def test_a_user_without_the_rights_is_told_so(cluster_world: World, postgr
     await execute(postgresql_url, "DROP ROLE visitor")
 
 
+async def test_the_rights_that_the_reference_names_are_enough(cluster_world: World, postgresql_url: str) -> None:
+    world = cluster_world
+    followed, broadcast = await world.task(), await world.task(broadcast=True)
+    await world.task(schedule="@upstream", dependency_ids=(followed.id,))
+    await world.executor()
+    await execute(
+        postgresql_url,
+        "CREATE ROLE writer",
+        "GRANT SELECT ON tasks, groups, task_dependencies, lanes, task_instants, task_instances, executors TO writer",
+        "GRANT INSERT ON task_instants, task_instances TO writer",
+        "GRANT DELETE ON task_instants TO writer",
+        "GRANT UPDATE ON lanes TO writer",
+        "GRANT USAGE ON SEQUENCE instance_ids TO writer",
+    )
+    try:
+        async with asyncpg_connection(postgresql_url) as conn:
+            await conn.execute("SET LOCAL ROLE writer")
+            first = await joined(world, followed.id, conn, key="k")
+            assert (await joined(world, followed.id, conn, key="k")).id == first.id
+            await joined(world, broadcast.id, conn)
+    finally:
+        await execute(postgresql_url, "DROP OWNED BY writer", "DROP ROLE writer")
+    assert await world.count("task_instances") == 2
+
+
 @pytest.mark.parametrize("conn", ["postgresql://h/d", object(), 7])
 async def test_what_is_no_connection_is_refused_in_words(cluster_world: World, conn: object) -> None:
     task = await cluster_world.task()

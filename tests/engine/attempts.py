@@ -129,7 +129,7 @@ class Recorded:
     async def until_written(self, text: str, stream: str = "stdout") -> None:
         """Wait until a text has been logged."""
         async with asyncio.timeout(PATIENCE):
-            while text not in self.written(stream):  # noqa: ASYNC110  # log is called from threads too
+            while text not in self.written(stream):  # log is called from threads too
                 await asyncio.sleep(0.02)
 
 

@@ -125,7 +125,8 @@ async def test_the_payloads_variables_are_above_the_usual_ones_and_below_what_an
 
 async def test_arguments_and_a_checkpoint_too_long_for_a_variable_are_in_files(runner: CommandRunner) -> None:
     long: dict[str, Any] = {"text": "x" * 150_000}
-    script = 'test -z "$HOURHAND_ARGS$HOURHAND_CHECKPOINT" && wc -c < "$HOURHAND_ARGS_FILE" && cat "$HOURHAND_CHECKPOINT_FILE"'
+    script = 'test -z "$HOURHAND_ARGS$HOURHAND_CHECKPOINT" || exit; wc -c < "$HOURHAND_ARGS_FILE"; '
+    script += 'cat "$HOURHAND_CHECKPOINT_FILE"'
     one = Recorded(TaskType.COMMAND, {"command": script}, args=long, checkpoint=["y" * 130_000])
     outcome = await runner.run(one)
     size, checkpoint = one.written("stdout").split("\n")

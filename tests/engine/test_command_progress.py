@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.attempts import Recorded, Report
-from engine.commands import attempt, command_runner
+from engine.commands import attempt, command_runner, until
 from hourhand.model.errors import InvalidInput, StaleFence
 from hourhand.model.words import OutcomeKind
 from hourhand.runners.command import CommandRunner
@@ -45,23 +47,15 @@ async def test_a_line_may_be_an_object_with_a_checkpoint(runner: CommandRunner) 
     assert one.reports == [Report(1.0, "päge", {"page": [3]}), Report()]
 
 
-async def test_a_report_arrives_while_the_command_runs(runner: CommandRunner) -> None:
-    one = attempt('echo 0.5 > "$HOURHAND_PROGRESS"; read go < "$HOURHAND_PROGRESS.go"; echo "$go"')
-
-    async def go_on(*_: object, **__: object) -> None:
-        # Written only now that the report is here; opening waits for the command, so it happens elsewhere.
-        one.reports.append(Report(0.5))
-        await runner.run(attempt(["sh", "-c", 'echo on > "$1"', "sh", f"{pipe()}.go"]))
-
-    def pipe() -> Path:
-        (found,) = [path for path in Path(data_dir).rglob("progress") if path.with_name("progress.go").exists()]
-        return found
-
-    data_dir = runner._scratch._above  # noqa: SLF001  # where the pipe lies is the runner's own business
-    one.progress = go_on  # type: ignore[method-assign]
-    one.definition.payload["command"] = f'mkfifo "$HOURHAND_PROGRESS.go"; {one.definition.payload["command"]}'  # type: ignore[index]
-    outcome = await runner.run(one)
-    assert (outcome.result or {})["output"] == "on\n"
+async def test_a_report_arrives_while_the_command_runs(runner: CommandRunner, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    one = attempt(f'echo 0.5 > "$HOURHAND_PROGRESS"; cat {gate}')
+    running = asyncio.create_task(runner.run(one))
+    await until(lambda: bool(one.reports))
+    assert not running.done()
+    await asyncio.to_thread(gate.write_text, "open")
+    assert ((await running).result or {})["output"] == "open"
 
 
 async def test_many_lines_at_once_and_a_last_one_without_an_end_are_all_read(runner: CommandRunner) -> None:

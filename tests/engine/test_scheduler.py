@@ -152,7 +152,7 @@ async def test_the_reaper_gives_executors_the_time_to_beat_after_an_outage(engin
     assignment = await claimed_by_a_ghost(engine, task)
     await asyncio.sleep(engine.settings.lease_seconds + 0.5)
     now = 1_000.0
-    reaper = Reaper(engine.store, heartbeat_seconds=5, clock=lambda: now)
+    reaper = Reaper(engine.store, engine.outage, heartbeat_seconds=5, clock=lambda: now)
     for seconds in (0, 1, 1, 1, 1, 1, 1):
         now += seconds
         await reaper.step()
@@ -168,7 +168,7 @@ async def test_the_reaper_gives_executors_the_time_to_beat_after_an_outage(engin
 
 async def test_the_reaper_counts_anew_after_a_failure(engine: Engine) -> None:
     now = 1_000.0
-    reaper = Reaper(engine.store, heartbeat_seconds=1, clock=lambda: now)
+    reaper = Reaper(engine.store, engine.outage, heartbeat_seconds=1, clock=lambda: now)
     for _ in range(5):
         await reaper.step()
         now += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -67,9 +68,7 @@ async def test_a_server_that_is_cut_off_and_comes_back(
                 await asyncio.sleep(0.1)
         times = sorted(one.scheduled_time for one in fired)
         assert len(times) == len(set(times))
-        assert [round((b - a).total_seconds()) for a, b in zip(times, times[1:], strict=False)] == [1] * (
-            len(times) - 1
-        )
+        assert [round((b - a).total_seconds()) for a, b in itertools.pairwise(times)] == [1] * (len(times) - 1)
         await engine.stop(running)
     said = [record.getMessage() for record in caplog.records if record.name == "hourhand"]
     assert sum("cannot be reached" in one for one in said) == sum("is back" in one for one in said) == 1

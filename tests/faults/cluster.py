@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).resolve().parents[1]
 APP, APP_NAME = "faults.handlers:app", "faults"
-HEARTBEAT_SECONDS, LEASE_SECONDS = 0.5, 2.0
-"""Short, so that a lost lease is noticed within seconds; the ratio is that of the defaults, near enough."""
-STOP_SECONDS = 20.0
+HEARTBEAT_SECONDS, LEASE_SECONDS = 0.5, 3.0
+"""Short, so that a lost lease is noticed within seconds; long enough for a busy machine to beat in time."""
+STOP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +83,19 @@ class Process:
         """Let it go on as if no time had passed."""
         self._process.send_signal(signal.SIGCONT)
 
-    def stop(self) -> int:
-        """Ask it to end, and return its exit code."""
-        if self.alive:
-            self._process.terminate()
+    def ask_to_stop(self) -> None:
+        """Ask it to end, also if it is frozen."""
+        self.thaw()
+        self._process.terminate()
+
+    def ended(self) -> int:
+        """Wait until it has ended after it was asked to; its exit code."""
         try:
             return self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise RuntimeError(
-                f"{self.form.role} {self.pid} did not stop within {STOP_SECONDS} s: {self.log}"
-            ) from None
+            late = f"{self.form.role} {self.pid} did not stop within {STOP_SECONDS:g} s; its log is {self.log}"
+            raise RuntimeError(late) from None
 
 
 @dataclass
@@ -158,6 +160,14 @@ class Processes:
         """Kill a process and start another one like it."""
         process.kill()
         return self.start(process.form)
+
+    def stop(self) -> None:
+        """Ask all of them to end, and wait until they have."""
+        alive = self.alive
+        for process in alive:
+            process.ask_to_stop()
+        for process in alive:
+            process.ended()
 
     def __enter__(self) -> Self:
         return self

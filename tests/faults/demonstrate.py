@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faults.checker import check
-from faults.cluster import Processes
+from faults.cluster import LEASE_SECONDS, Processes
 from faults.figures import count, recoveries
 from faults.scenario import Scenario, busy, definition
 from hourhand.store import open_store, upgrade
@@ -134,7 +134,7 @@ async def demonstrate(given: argparse.Namespace, server: Cluster, folder: Path) 
         broken = await kills(scenario, given)
     for name, environment in (("short", {}), ("defaults", DEFAULTS)):
         scenario = await on(name, **environment)
-        lease = environment.get("HOURHAND_LEASE_SECONDS", "2")
+        lease = environment.get("HOURHAND_LEASE_SECONDS", f"{LEASE_SECONDS:g}")
         with scenario.processes:
             await recovery(scenario, given.times, f"executor killed -9 in the middle of an instance, lease {lease} s")
     say(f"\nthe processes' logs are in {folder}")

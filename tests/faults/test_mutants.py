@@ -26,7 +26,7 @@ async def observe(scenario: Scenario, seconds: float) -> list[Violation]:
     """Let it work for a while, and see what the checker says; what hangs is not waited for very long."""
     await scenario.under_way(ended=5)
     await asyncio.sleep(seconds)
-    return check(await scenario.history(seconds=10))
+    return check(await scenario.history(seconds=6))
 
 
 async def test_schedulers_that_believe_what_they_read_instead_of_the_ledger_are_caught(

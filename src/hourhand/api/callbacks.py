@@ -50,7 +50,7 @@ async def _attempt(instance_id: str, fence: str, signature: str, store: TheStore
         held = Held(int(instance_id), int(fence))
         if verify(await store.callback_key(), held.instance_id, held.fence, signature):
             return held
-    raise NotFound("callback", f"{instance_id}/{fence}/{signature}")
+    raise NotFound("callback", f"{instance_id}/{fence}")
 
 
 @router.post("/{instance_id}/{fence}/{signature}", summary="Report how the work of an attempt stands")
@@ -60,9 +60,7 @@ async def report(held: Annotated[Held, Depends(_attempt)], given: CallbackInput,
     if instance.status is not Status.RUNNING or instance.fence != held.fence:
         raise StaleFence(held.instance_id, held.fence)
     # Guarantee 6: each of these verbs compares the fence again.
-    reported = Progress(
-        instance_id=held.instance_id, fence=held.fence, progress=given.progress, phase=given.phase
-    )
+    reported = Progress(instance_id=held.instance_id, fence=held.fence, progress=given.progress, phase=given.phase)
     if await store.report_progress([reported]):
         raise StaleFence(held.instance_id, held.fence)
     if given.message:

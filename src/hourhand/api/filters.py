@@ -12,19 +12,20 @@ from hourhand.model.errors import InvalidInput
 from hourhand.model.filters import InstanceFilter
 from hourhand.model.words import TaskType, TriggeredBy
 
+_TIME = "which is the end of what has ended and the instant of what lives"
+
 
 async def _wanted(
     groups: TheGroups,
+    *,
     task_id: Annotated[QueryId | None, Query()] = None,
     group: Annotated[str | None, Query(max_length=200, description="A group's name")] = None,
     type: Annotated[TaskType | None, Query()] = None,  # noqa: A002 - the word of the interface
     executor_id: Annotated[str | None, Query(max_length=500)] = None,
     data_source_id: Annotated[QueryId | None, Query()] = None,
     triggered_by: Annotated[TriggeredBy | None, Query()] = None,
-    begin: Annotated[
-        Instant | None, Query(alias="from", description="Ended at or after this time; if it lives, due then")
-    ] = None,
-    end: Annotated[Instant | None, Query(alias="to", description="Ended before this time; if it lives, due then")] = None,
+    begin: Annotated[Instant | None, Query(alias="from", description=f"At or after this time, {_TIME}")] = None,
+    end: Annotated[Instant | None, Query(alias="to", description=f"Before this time, {_TIME}")] = None,
 ) -> InstanceFilter:
     if begin is not None and end is not None and begin > end:
         raise InvalidInput.one("from", begin, f"{begin.isoformat()} is after `to` ({end.isoformat()}): swap them")

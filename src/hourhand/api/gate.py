@@ -71,7 +71,7 @@ class Gate:
         try:
             await self._admit(scope, receive, sending)
         except Exception:
-            log.exception("request %s: %s %s failed", request_id, scope["method"], ascii(scope["path"]))
+            log.exception("request %s: %s %s failed", request_id, scope["method"], _shown_path(scope["path"]))
             if started:
                 raise  # too late for another answer: cut the connection
             await unexpected()(scope, receive, sending)
@@ -108,6 +108,11 @@ class _Refused(Exception):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         super().__init__(problem.status_code)
+
+
+def _shown_path(path: str) -> str:
+    """Return a path for the log, without what is a credential."""
+    return f"{SIGNED}…" if path.startswith(SIGNED) else ascii(path)
 
 
 def _header(scope: Scope, name: bytes) -> str:

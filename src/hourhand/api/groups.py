@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, Field
-from starlette.responses import Response
 
 from hourhand.api.inputs import Input, Line
 from hourhand.api.requests import TheStore
@@ -46,12 +45,11 @@ async def list_groups(store: TheStore) -> Plain:
 
 
 @router.post("/groups", status_code=201, response_model=GROUP, tags=["groups"], summary="Make a group")
-async def add_group(given: GroupInput, store: TheStore, response: Response) -> Plain:
+async def add_group(given: GroupInput, store: TheStore) -> Plain:
     """Its name must be free."""
     group = await store.add_group(
         given.name, title=given.title, address_type=given.address_type.value, address_list=given.address_list
     )
-    response.headers["Location"] = "/api/v1/groups"
     return plain(group)
 
 

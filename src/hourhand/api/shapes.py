@@ -40,12 +40,9 @@ def shape(
     hints = get_type_hints(kind)
     told = {field: hints[field] for field in _names(kind) if field not in without} | added
     shown = TypeAdapter(Plain).dump_python({field: example[field] for field in told}, mode="json")
-    return create_model(
-        name,
-        __doc__=kind.__doc__,
-        __config__=ConfigDict(from_attributes=True, json_schema_extra={"examples": [shown]}),
-        **{field: (hint, ...) for field, hint in told.items()},
-    )
+    made: Mapping[str, Any] = {field: (hint, ...) for field, hint in told.items()}
+    config = ConfigDict(from_attributes=True, json_schema_extra={"examples": [shown]})
+    return create_model(name, __doc__=kind.__doc__, __config__=config, **made)
 
 
 def page_of(item: type[BaseModel]) -> type[BaseModel]:
@@ -126,7 +123,12 @@ _INNER = ("wake_at", "anchored_at", "declared_hash")
 """How the store keeps its place in a schedule, and what apps compare: of no use to anybody else."""
 TASK = shape("Task", Task, plain(_TASK), without=_INNER)
 DEFINITION = shape("TaskDefinition", TaskDefinition, plain(_DEFINITION), without=_INNER)
-VERSION = shape("TaskVersion", TaskVersion, plain(_VERSION), definition=DEFINITION)
+VERSION = shape(
+    "TaskVersion",
+    TaskVersion,
+    plain(_VERSION) | {"definition": DEFINITION.model_validate(_DEFINITION)},
+    definition=DEFINITION,
+)
 INSTANCE = shape("Instance", Instance, plain(_INSTANCE, group="default"), group=str)
 EXECUTION_LOG = shape(
     "ExecutionLog",
@@ -136,9 +138,7 @@ EXECUTION_LOG = shape(
     instance_id=int,
     group=str,
 )
-ATTEMPT = shape(
-    "Attempt", AttemptRecord, plain(_ATTEMPT), end_time=datetime | None, outcome=OutcomeKind | None
-)
+ATTEMPT = shape("Attempt", AttemptRecord, plain(_ATTEMPT), end_time=datetime | None, outcome=OutcomeKind | None)
 LINE = shape("LogLine", LogLine, plain(_LINE))
 GROUP = shape("Group", Group, plain(_GROUP))
 EXECUTOR = shape("Executor", Executor, plain(_EXECUTOR))

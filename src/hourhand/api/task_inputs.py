@@ -49,7 +49,7 @@ def _schema(*, edit: bool) -> dict[str, Any]:
     return described | {"title": "NewTask", "required": required, "examples": [_EXAMPLE]}
 
 
-def _property(name: str, hint: object) -> dict[str, Any]:
+def _property(name: str, hint: Any) -> dict[str, Any]:  # noqa: ANN401 - a type, as Pydantic takes it
     described = TypeAdapter(hint).json_schema()
     described.pop("description", None)  # an enum's docstring speaks of the word, not of the field
     described.pop("title", None)

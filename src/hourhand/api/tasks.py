@@ -47,6 +47,7 @@ async def list_tasks(
     store: TheStore,
     groups: TheGroups,
     page: ThePage,
+    *,
     q: Annotated[str | None, Query(max_length=200, description="A part of the name, in any case")] = None,
     name: Annotated[str | None, Query(max_length=200, description="The whole name")] = None,
     enabled: Annotated[bool | None, Query()] = None,

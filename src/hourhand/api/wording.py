@@ -17,7 +17,7 @@ _RIGHT: Mapping[str, str] = {
     "int_from_float": "a whole number",
     "float_type": "a number",
     "float_parsing": "a number",
-    "finite_number": "a number that is finite",
+    "finite_number": "a finite number",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "dict_type": "an object",
@@ -29,55 +29,40 @@ _RIGHT: Mapping[str, str] = {
     "datetime_from_date_parsing": _TIME,
     "datetime_object_invalid": _TIME,
     "timezone_aware": _TIME,
+    "enum": "one of: {words}",
+    "literal_error": "one of: {words}",
 }
 """By Pydantic's name of the error: what the value is not."""
-_BOUNDS: Mapping[str, str] = {
-    "greater_than": "more than {gt}",
-    "greater_than_equal": "at least {ge}",
-    "less_than": "less than {lt}",
-    "less_than_equal": "at most {le}",
-}
-_SIZES: Mapping[str, str] = {
-    "string_too_long": "it has more than {max_length} characters: shorten it",
-    "string_too_short": "it has fewer than {min_length} characters: give more",
-    "too_long": "it has {actual_length} items; at most {max_length} are allowed",
-    "too_short": "it has {actual_length} items; at least {min_length} are needed",
+_OTHER = "{given} is refused: {reason}"
+_MESSAGES: Mapping[str, str] = {
+    **{kind: f"{{given}} is not {right}" for kind, right in _RIGHT.items()},
+    "json_invalid": "is not JSON ({error}): send one JSON object",
+    "extra_forbidden": "is not a known key (its value: {given}): remove it",
+    "missing": "is missing: it is required",
+    "greater_than": "{given} is out of range: give more than {gt}",
+    "greater_than_equal": "{given} is out of range: give at least {ge}",
+    "less_than": "{given} is out of range: give less than {lt}",
+    "less_than_equal": "{given} is out of range: give at most {le}",
+    "string_too_long": "{given} is refused: it has more than {max_length} characters: shorten it",
+    "string_too_short": "{given} is refused: it has fewer than {min_length} characters: give more",
+    "too_long": "{given} is refused: it has {actual_length} items; at most {max_length} are allowed",
+    "too_short": "{given} is refused: it has {actual_length} items; at least {min_length} are needed",
 }
 
 
 def field_error(detail: Mapping[str, object]) -> dict[str, str]:
     """Translate one of Pydantic's errors; one that has no words here keeps Pydantic's."""
-    location = detail["loc"]
+    kind, location, context = str(detail["type"]), detail["loc"], detail.get("ctx")
     parts = [str(part) for part in location] if isinstance(location, tuple | list) else []
-    return {"field": ".".join(parts[1:]) or "body", "message": _message(detail)} | _whole_body(detail)
-
-
-def _whole_body(detail: Mapping[str, object]) -> dict[str, str]:
-    return {"field": "body"} if detail["type"] == "json_invalid" else {}
-
-
-def _message(detail: Mapping[str, object]) -> str:
-    kind, given = str(detail["type"]), shown(detail.get("input"))
-    context = detail.get("ctx")
-    values = context if isinstance(context, dict) else {}
-    reason = str(detail["msg"])
-    match kind:
-        case "json_invalid":
-            return f"is not JSON ({values.get('error', '')}): send one JSON object"
-        case "extra_forbidden":
-            return f"is not a known key (its value: {given}): remove it"
-        case "missing":
-            return "is missing: it is required"
-        case "enum" | "literal_error":
-            words = re.findall("'([^']*)'", str(values.get("expected", "")))
-            return f"{given} is not one of: {', '.join(words)}"
-        case "value_error":
-            return f"{given} is refused: {reason.removeprefix('Value error, ')}"
-        case _ if kind in _RIGHT:
-            return f"{given} is not {_RIGHT[kind]}"
-        case _ if kind in _BOUNDS:
-            return f"{given} is out of range: give {_BOUNDS[kind].format_map(values)}"
-        case _ if kind in _SIZES:
-            return f"{given} is refused: {_SIZES[kind].format_map(values)}"
-        case _:
-            return f"{given} is refused: {reason[:1].lower()}{reason[1:]}"
+    field = "body" if kind == "json_invalid" else ".".join(parts[1:]) or "body"  # its location is a place in the text
+    values = {name: str(value) for name, value in context.items()} if isinstance(context, dict) else {}
+    reason = str(detail["msg"]).removeprefix("Value error, ")
+    message = _MESSAGES.get(kind, _OTHER).format_map(
+        {
+            **values,
+            "given": shown(detail.get("input")),
+            "reason": reason[:1].lower() + reason[1:],
+            "words": ", ".join(re.findall("'([^']*)'", values.get("expected", ""))),
+        }
+    )
+    return {"field": field, "message": message}

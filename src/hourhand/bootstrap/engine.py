@@ -91,7 +91,7 @@ async def run(
             )
             parts.append(scheduler.run(stopping.stop))
         if work.groups:
-            runners = await _runners(settings, work, stack)
+            runners = _runners(settings, work, stack)
             key = await persist(store.callback_key, outage)
             url = partial(_callback_url, (address or settings.url).rstrip("/"), key)
             for group in work.groups:
@@ -131,10 +131,16 @@ def _timing(settings: Settings) -> Timing:
     )
 
 
-async def _runners(settings: Settings, work: Work, stack: AsyncExitStack) -> Mapping[TaskType, Runner]:
-    http = HttpRunner(settings)
+def _runners(settings: Settings, work: Work, stack: AsyncExitStack) -> Mapping[TaskType, Runner]:
+    command, http, python = (
+        CommandRunner(settings),
+        HttpRunner(settings),
+        PythonRunner(work.handlers, settings=settings),
+    )
+    stack.callback(command.close)
     stack.push_async_callback(http.close)
-    runners: tuple[Runner, ...] = (CommandRunner(settings), http, PythonRunner(work.handlers, settings=settings))
+    stack.push_async_callback(python.close)
+    runners: tuple[Runner, ...] = (command, http, python)
     return {runner.type: runner for runner in runners}
 
 

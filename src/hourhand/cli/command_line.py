@@ -23,7 +23,9 @@ def split_command(text: str) -> list[str]:
     found = _shell_syntax(text)
     if found is not None:
         raise InvalidInput.one(
-            "--command", text, f"contains {found!r}, which only a shell understands: add --shell, or quote it"
+            "--command",
+            text,
+            f"contains {found!r}, which only a shell understands: add --shell, or put it in single quotes",
         )
     try:
         words = shlex.split(text)

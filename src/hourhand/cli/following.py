@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.status import Status as Spinner
 
 from hourhand.cli import moments
+from hourhand.cli.json_options import Json
 from hourhand.cli.printing import clean, note
-from hourhand.cli.rest import Json, Rest
+from hourhand.cli.rest import Rest
 from hourhand.model.errors import StoreUnavailable
 from hourhand.model.words import Status
 

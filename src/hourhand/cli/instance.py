@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hourhand.cli import moments
-from hourhand.cli.printing import AsJson, Column, note, print_facts, print_json, print_table, text_of
+from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
 from hourhand.model.words import Status
 
 app = typer.Typer(name="instance", help="Look after instances: the occurrences of tasks.", no_args_is_help=True)
@@ -167,7 +167,8 @@ def retry(
     as_json: AsJson = False,
 ) -> None:
     """Revive what failed or was cancelled, with its id and checkpoint."""
-    from hourhand.cli.rest import connected, object_option
+    from hourhand.cli.json_options import object_option
+    from hourhand.cli.rest import connected
 
     given = object_option(args, "--args")
     with connected() as rest:
@@ -176,6 +177,40 @@ def retry(
         print_json(found)
     else:
         typer.echo(f"Instance {instance_id} is {found['status']} again.")
+
+
+@app.command()
+def plan(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
+    *,
+    args: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Arguments, as a JSON object.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an instance that stays planned until it is dispatched."""
+    from hourhand.cli.json_options import object_option
+    from hourhand.cli.rest import connected
+
+    given = object_option(args, "--args")
+    with connected() as rest:
+        found = rest.post("/instances", task_id=rest.task(task)["id"], args=given, dispatch=False)
+    if as_json:
+        print_json(found)
+    else:
+        typer.echo(f"Instance {found['id']} is planned. `hourhand instance dispatch {found['id']}` lets it go on.")
+
+
+@app.command()
+def dispatch(
+    ids: Annotated[list[int], typer.Argument(metavar="ID...", min=1, help="Their ids.", show_default=False)],
+) -> None:
+    """Let planned instances go on, all or none."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        answer = rest.post("/instances/dispatch", ids=ids)
+    typer.echo(f"{plural(answer['dispatched'], 'instance')} dispatched.")
 
 
 def _what(instance: dict[str, object]) -> str:

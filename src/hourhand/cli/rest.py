@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 
-from hourhand.model.errors import HourhandError, InvalidInput, NotFound
+from hourhand.cli.json_options import Json
+from hourhand.model.errors import HourhandError, NotFound
 from hourhand.sdk.address import API, Address, address_of
 from hourhand.sdk.answers import read, unreachable
 from hourhand.settings import load_settings
 
 TIMEOUT_SECONDS = 30.0
 MOST_AT_ONCE = 200
-Json = dict[str, Any]
 
 
 class Rest:
@@ -78,28 +77,8 @@ def connected() -> Iterator[Rest]:
     address = address_of(load_settings())
     with httpx.Client(
         base_url=f"{address.url}{API}",
-        headers={"Authorization": f"Bearer {address.token}"},
+        headers=address.headers,
         timeout=TIMEOUT_SECONDS,
         trust_env=not address.local,
     ) as http:
         yield Rest(address, http)
-
-
-def json_option(text: str | None, option: str) -> Any:  # noqa: ANN401 - JSON
-    """The value of an option that is JSON."""
-    if text is None:
-        return None
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InvalidInput.one(
-            option, text, f'{text!r} is not JSON ({error}): write it such as \'{{"day": "2026-11-15"}}\''
-        ) from None
-
-
-def object_option(text: str | None, option: str) -> Json | None:
-    """The value of an option that is a JSON object."""
-    value = json_option(text, option)
-    if value is not None and not isinstance(value, dict):
-        raise InvalidInput.one(option, text, f"{text!r} is not a JSON object: write it such as '{{\"day\": 1}}'")
-    return value

@@ -19,7 +19,7 @@ from hourhand.cli.printing import (
     print_table,
 )
 from hourhand.cli.task_options import TaskOptions, changes, definition, flattened, in_the_words_of_options
-from hourhand.model.errors import InvalidInput
+from hourhand.model.errors import HasDependents, HourhandError, InvalidInput
 from hourhand.model.words import TaskType
 
 app = typer.Typer(name="task", help="Look after tasks: what to run and when.", no_args_is_help=True)
@@ -168,7 +168,10 @@ def delete(
     from hourhand.cli.rest import connected
 
     with connected() as rest:
-        rest.delete(f"/tasks/{rest.task(name)['id']}", force=str(force).lower())
+        try:
+            rest.delete(f"/tasks/{rest.task(name)['id']}", force=str(force).lower())
+        except HasDependents as refused:
+            raise HourhandError(f"{refused} (--force)") from None
     typer.echo(f"Task {name!r} is deleted.")
 
 
@@ -250,7 +253,8 @@ def run(
 ) -> None:
     """Run a task now, beside its schedule and without waiting for its dependencies."""
     from hourhand.cli import following
-    from hourhand.cli.rest import connected, object_option
+    from hourhand.cli.json_options import object_option
+    from hourhand.cli.rest import connected
 
     given = object_option(args, "--args")
     with connected() as rest:

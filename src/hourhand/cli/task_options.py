@@ -6,14 +6,17 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from hourhand.cli.command_line import split_command
-from hourhand.cli.rest import Json, Rest, json_option, object_option
+from hourhand.cli.json_options import Json, json_option, object_option
 from hourhand.model.errors import InvalidInput
 from hourhand.model.words import MisfirePolicy, OverlapPolicy, TaskType
+
+if TYPE_CHECKING:
+    from hourhand.cli.rest import Rest
 
 _WHAT, _WHEN, _HOW = "What to run", "When", "How"
 
@@ -197,7 +200,9 @@ def _payload(kind: TaskType, options: TaskOptions, before: Json) -> Json:
     for other, belonging in _BELONG.items():
         strange = next((name for name in belonging if getattr(options, name)), None) if other is not kind else None
         if strange:
-            raise InvalidInput.one(flag(strange), None, f"is for {other.value} tasks, and this is a {kind.value} task")
+            raise InvalidInput.one(
+                flag(strange), None, f"is for tasks of type {other.value}, and this one is {kind.value}"
+            )
     if options.payload is not None:
         return object_option(options.payload, "--payload") or {}
     made = _PAYLOADS.get(kind)

@@ -23,6 +23,7 @@ TRACEBACK_CHARACTERS = 24_000
 _OURS = str(Path(__file__).parent.parent)
 _ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 _NOTHING = Outcome(kind=OutcomeKind.SUCCESS, result={"value": None})
+_SHORT = 1_000
 _CUT = "… [truncated] …"
 Called = Coroutine[Any, Any, object]
 
@@ -107,6 +108,8 @@ def succeeded(attempt: Attempt, value: object) -> Outcome:
     """What a handler returned, as a result; refused if it is not JSON."""
     if value is None:
         return _NOTHING
+    if type(value) is bool or (type(value) is str and len(value) < _SHORT):  # no need to look closer
+        return Outcome(kind=OutcomeKind.SUCCESS, result={"value": value})
     try:
         size = len(_ENCODER.encode(value).encode("utf-8", "replace"))
     except (TypeError, ValueError, RecursionError):

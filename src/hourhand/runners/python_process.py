@@ -29,6 +29,8 @@ CHILD = "hourhand.sdk.child"
 LINE_BYTES = 1024 * 1024
 """No line is longer: everything a child sends is bounded where it is sent."""
 _LEFTOVER_SECONDS = 10.0
+_LINGER_SECONDS = 5.0
+"""How long a child may at least take to end once it has told its outcome."""
 _LINES_AT_ONCE = 200
 _SECRETS = ("HOURHAND_STORE", "HOURHAND_TOKEN", "HOURHAND_SECRET_KEY")
 
@@ -123,14 +125,15 @@ class _Attended:
 
     async def _end(self) -> Exit:
         """It has said all it had to say: then it should be about to end."""
+        seconds = max(self._grace_seconds, _LINGER_SECONDS)
         try:
-            async with asyncio.timeout(self._grace_seconds):
+            async with asyncio.timeout(seconds):
                 return await self._process.wait()
         except TimeoutError:
             what = "has returned" if self._said else "has closed its connection to the executor"
             self._attempt.log(
-                f"the handler {what}, but its process is still running after {self._grace_seconds:g} s (a thread that "
-                "is no daemon?): it is stopped",
+                f"the handler {what}, but its process still runs {seconds:g} s later (a thread that is no daemon?): "
+                "it is stopped",
                 level="warning",
             )
             return await self._process.stop()

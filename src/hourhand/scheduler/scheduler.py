@@ -34,7 +34,7 @@ class Scheduler:
             "settling": Settler(store).step,
             "the sweep": self._sweeper.step,
             "giving permits": Permits(store).step,
-            "the reaper": Reaper(store, heartbeat_seconds=heartbeat_seconds).step,
+            "the reaper": Reaper(store, outage, heartbeat_seconds=heartbeat_seconds).step,
             "the registrar": Registrar(store).step,
             "retention": Retainer(store, name, days=retention_days).step,
         }

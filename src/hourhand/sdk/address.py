@@ -20,7 +20,12 @@ class Address:
     """A server, as a client speaks to it."""
 
     url: str
-    token: str = field(repr=False)
+    token: str | None = field(repr=False)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request carries."""
+        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
 
     @property
     def local(self) -> bool:
@@ -38,13 +43,8 @@ def address_of(settings: Settings) -> Address:
         raise InvalidInput.one("url", url, f"{url!r} is no address ({error}): {right}") from None
     if settings.token is not None:
         return Address(url, _sendable(settings.token.get_secret_value().strip(), "HOURHAND_TOKEN"))
-    file = settings.admin_token_file
-    if not is_loopback(host):
-        # A token found lying around must not be shown to whoever answers at some other machine's address.
-        raise InvalidInput.one(
-            "HOURHAND_TOKEN", None, f"is needed for {url}: the token in {file} is shown to this machine only"
-        )
-    return Address(url, _read(file, url))
+    # A token found lying around must not be shown to whoever answers at some other machine's address.
+    return Address(url, _found(settings.admin_token_file) if is_loopback(host) else None)
 
 
 def _served(settings: Settings) -> str:
@@ -52,17 +52,13 @@ def _served(settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
-def _read(file: Path, url: str) -> str:
+def _found(file: Path) -> str | None:
+    """The token of the data folder; without one the server says that it needs one, if there is a server."""
     try:
         with file.open(encoding="ascii", errors="replace") as opened:
             return _sendable(opened.read(LONGEST_TOKEN).strip(), str(file))
     except FileNotFoundError:
-        raise InvalidInput.one(
-            "HOURHAND_TOKEN",
-            None,
-            f"is not set, and there is no {file}: run this where `hourhand serve` was started, name its folder by "
-            f"HOURHAND_DATA_DIR, or set HOURHAND_TOKEN to a token of {url}",
-        ) from None
+        return None
     except OSError as error:
         raise InvalidInput.one("HOURHAND_TOKEN", None, f"is not set, and {file} cannot be read: {error}") from None
 

@@ -99,7 +99,7 @@ def refusal(response: httpx.Response) -> HourhandError:
         case 410:
             error = Gone(detail)
         case 401:
-            error = HourhandError(f"{_root(response)} refuses the token: {detail}")
+            error = HourhandError(_unknown(response, detail))
         case 429 | 503:
             error = StoreUnavailable(detail)
         case 500:
@@ -119,6 +119,15 @@ def unreachable(url: str, error: httpx.TransportError) -> StoreUnavailable:
         )
     said = str(error) or type(error).__name__
     return StoreUnavailable(f"{url} did not answer to the end ({said}): what was asked for may have been done or not")
+
+
+def _unknown(response: httpx.Response, detail: str) -> str:
+    if "authorization" in response.request.headers:
+        return f"{_root(response)} refuses the token: {detail}"
+    return (
+        f"{_root(response)} needs a token: set HOURHAND_TOKEN, or HOURHAND_DATA_DIR to the data folder of that server "
+        "(whose token is shown to a server on this machine only)"
+    )
 
 
 def _conflict(problem: Mapping[str, Any], detail: str) -> Conflict:

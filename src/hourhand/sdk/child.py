@@ -52,7 +52,7 @@ class ChildAttempt:
         self._interrupted = False
         self._requests: dict[int, Future[None]] = {}
         self._made = 0
-        threading.Thread(target=self._listen, args=(replies,), name="hourhand-replies", daemon=True).start()
+        self._replies: BufferedReader | None = replies
         os.register_at_fork(after_in_child=self._forked)
 
     def log(
@@ -63,6 +63,7 @@ class ChildAttempt:
             sys.stderr.write(f"{message}\n{exception or ''}")  # from a fork: what it prints is logged
             return
         del stream  # what it prints comes another way
+        exception = exception and cut(exception, MESSAGE_CHARACTERS)
         self._send({"log": cut(message, MESSAGE_CHARACTERS), "level": level, "exception": exception})
 
     async def progress(
@@ -82,7 +83,11 @@ class ChildAttempt:
         with self._lock:
             self._made += 1
             request = self._made
-        self._requests[request] = stored
+            self._requests[request] = stored
+            replies, self._replies = self._replies, None
+        if replies is not None:
+            # Only now: a process that has no other thread can be forked without harm.
+            threading.Thread(target=self._listen, args=(replies,), name="hourhand-replies", daemon=True).start()
         self._send({"progress": report, "request": request})
         if running_loop() is None:
             stored.result()

@@ -30,7 +30,7 @@ class RestCalls:
         self._address = address
         self._http = httpx.AsyncClient(
             base_url=f"{address.url}{API}",
-            headers={"Authorization": f"Bearer {address.token}"},
+            headers=address.headers,
             timeout=TIMEOUT_SECONDS,
             trust_env=not address.local,  # a proxy has no business between two processes of one machine
         )

@@ -74,7 +74,7 @@ class Context:
 
     @property
     def checkpoint(self) -> Any:  # noqa: ANN401 - whatever the handler stored
-        """What the attempt before this one last stored by `progress(checkpoint=…)`; {} if there is nothing."""
+        """What an earlier attempt stored last by `progress(checkpoint=…)`; {} if there is nothing."""
         stored = self._attempt.assignment.checkpoint
         return {} if stored is None else stored
 

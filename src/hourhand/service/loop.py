@@ -22,7 +22,6 @@ async def repeat(name: str, step: Step, outage: Outage, *, wake: asyncio.Event |
     """
     failures = 0
     while True:
-        asked_at = outage.now()
         try:
             rest = await step()
         except StoreUnavailable as error:
@@ -34,7 +33,6 @@ async def repeat(name: str, step: Step, outage: Outage, *, wake: asyncio.Event |
             rest = backoff(failures)
             failures += 1
         else:
-            outage.answered(asked_at)
             failures = 0
         if failures or wake is None:
             await asyncio.sleep(rest)

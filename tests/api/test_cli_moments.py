@@ -1,0 +1,53 @@
+"""Times and lengths of time, typed and shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from hourhand.cli import moments
+from hourhand.model.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("typed", "zone", "sent"),
+    [
+        ("2026-11-15T09:00", "UTC", "2026-11-15T09:00:00Z"),
+        ("2026-11-15T09:00", "Asia/Shanghai", "2026-11-15T01:00:00Z"),
+        ("2026-11-15T09:00:00+02:00", "Asia/Shanghai", "2026-11-15T07:00:00Z"),
+        ("2026-11-15", "UTC", "2026-11-15T00:00:00Z"),
+    ],
+)
+def test_a_time_without_an_offset_is_read_in_the_zone(typed: str, zone: str, sent: str) -> None:
+    assert moments.read(typed, "--at", zone) == sent
+
+
+@pytest.mark.parametrize(
+    ("typed", "ago"), [("90s", 90), ("30m", 1_800), ("2h", 7_200), ("7d", 604_800), ("1w", 604_800)]
+)
+def test_how_long_ago(typed: str, ago: int) -> None:
+    found = datetime.fromisoformat(moments.read_since(typed, "--since"))
+    assert abs(datetime.now(UTC) - timedelta(seconds=ago) - found) < timedelta(seconds=30)
+
+
+@pytest.mark.parametrize("typed", ["soon", "", "5", "999999w", "9999-12-31T23:59:59-14:00", "-3h"])
+def test_what_is_no_time_is_refused(typed: str) -> None:
+    with pytest.raises(InvalidInput, match="--since"):
+        moments.read_since(typed, "--since")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0, "0.0 s"),
+        (3.04, "3.0 s"),
+        (42.4, "42 s"),
+        (65, "1 min 5 s"),
+        (3_900, "1 h 5 min"),
+        (93_600, "1 d 2 h"),
+        (-5, "0.0 s"),
+    ],
+)
+def test_a_length_is_shown_in_its_two_largest_units(seconds: float, shown: str) -> None:
+    assert moments.length(seconds) == shown
