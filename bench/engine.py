@@ -14,11 +14,13 @@ import statistics
 import sys
 import tempfile
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from bench.store import Stopwatch, prototype
 
 from hourhand import App
 from hourhand.bootstrap import engine
@@ -33,7 +35,6 @@ from hourhand.service.signals import Stopping
 from hourhand.settings import Settings
 from hourhand.store import Store, open_store
 from postgres import Cluster
-from store import Stopwatch, prototype
 
 app = App(name="bench")
 BATCH = 2_000
@@ -107,15 +108,18 @@ async def _due_at_once(store: Store, due: int) -> None:
     _show("lateness", late, "ms")
 
 
-async def _lateness(store: Store, at: object) -> list[float]:
-    late, cursor = [], None
+async def _lateness(store: Store, at: datetime) -> list[float]:
+    late: list[float] = []
+    cursor = None
     while True:
         page = await store.list_logs(InstanceFilter(), limit=200, cursor=cursor)
-        for one in page.items:
-            if one.scheduled_time == at and one.status is Status.SUCCESS and one.start_time is not None:
-                late.append((one.start_time - one.scheduled_time).total_seconds() * 1e3)
+        late += [
+            (one.start_time - one.scheduled_time).total_seconds() * 1e3
+            for one in page.items
+            if one.scheduled_time == at and one.status is Status.SUCCESS and one.start_time is not None
+        ]
         cursor = page.next_cursor
-        if cursor is None or (page.items and page.items[-1].created_at < at - timedelta(minutes=5)):  # type: ignore[operator]
+        if cursor is None or (page.items and page.items[-1].end_time < at):  # type: ignore[operator]
             return late
 
 

@@ -144,7 +144,12 @@ async def _declare(app: App | None, store: Store) -> None:
 
 
 def _run(process: Coroutine[Any, Any, None]) -> None:
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+    # The console shows what somebody should know; a handler's own records of level info reach its instance log.
+    console = logging.StreamHandler()
+    console.setLevel(logging.WARNING)
+    logging.basicConfig(
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO, handlers=[console]
+    )
     with asyncio.Runner() as runner:
         runner.run(process)
     typer.echo("Hourhand has stopped.")

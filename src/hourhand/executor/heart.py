@@ -14,7 +14,8 @@ from hourhand.model.errors import StoreUnavailable
 from hourhand.service.outage import Outage
 
 logger = logging.getLogger("hourhand.executor")
-AT_MOST_EVERY = 1.0
+RETRY_SECONDS = 1.0
+FIRST_LOOK, LONGEST_LOOK = 0.1, 2.0
 
 
 class Pulse:
@@ -41,6 +42,7 @@ class Heart:
         self._pulse = pulse
         self._workload = workload
         self.identity = identity
+        self._look = FIRST_LOOK
         self.lanes: tuple[int, ...] = ()
         self.leaving = False
         self.early = asyncio.Event()
@@ -53,8 +55,9 @@ class Heart:
         self._pulse.last_good = begun
 
     def look_around(self) -> None:
-        """Beat soon, though not too often: there may be lanes that are not known yet."""
-        if time.monotonic() - self._pulse.last_good >= AT_MOST_EVERY:
+        """Beat soon: there may be lanes that are not known yet. Less and less soon, if that was never so."""
+        if time.monotonic() - self._pulse.last_good >= self._look:
+            self._look = min(LONGEST_LOOK, 2 * self._look)
             self.early.set()
 
     async def beat(self) -> float:
@@ -68,7 +71,7 @@ class Heart:
             )
         except StoreUnavailable as error:
             self._outage.failed(error)
-            return min(self._pulse.heartbeat, AT_MOST_EVERY)
+            return min(self._pulse.heartbeat, RETRY_SECONDS)
         self._outage.answered(begun)
         self._pulse.last_good = begun
         for one in due:
@@ -79,6 +82,8 @@ class Heart:
                 self._workload.stop(one, Why.SUPERSEDED)
             elif one.held.instance_id in cancelled:
                 self._workload.stop(one, Why.CANCELLED)
+        if beat.lanes != self.lanes:
+            self._look = FIRST_LOOK
         self.lanes = () if self.leaving else beat.lanes
         if not beat.registered and not self.leaving:
             logger.warning("executor %s was forgotten by the registry and registers again", self.identity.id)
