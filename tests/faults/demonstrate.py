@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from faults.checker import check
 from faults.cluster import LEASE_SECONDS, Processes
-from faults.figures import count, recoveries
+from faults.figures import Recovery, count, recoveries
 from faults.scenario import Scenario, busy, definition
 from hourhand.store import open_store, upgrade
 from postgres import Cluster
@@ -38,7 +38,7 @@ def table(title: str, rows: Sequence[tuple[str, object]]) -> None:
     say(f"\n{title}")
     for name, value in rows:
         shown = f"{value:.2f}" if isinstance(value, float) else value
-        say(f"  {name:<44}{shown!s:>10}")
+        say(f"  {name:<52}{shown!s:>10}")
 
 
 def killed(processes: Processes) -> dict[int, datetime]:
@@ -50,14 +50,16 @@ def killed(processes: Processes) -> dict[int, datetime]:
     }
 
 
-def spread(seconds: Sequence[float]) -> list[tuple[str, object]]:
-    if not seconds:
-        return [("attempts cut short and started again", 0)]
-    return [
-        ("attempts cut short and started again", len(seconds)),
-        ("  seconds until another had it: median", statistics.median(seconds)),
-        ("  seconds until another had it: longest", max(seconds)),
-    ]
+def spread(found: Sequence[Recovery]) -> list[tuple[str, object]]:
+    rows: list[tuple[str, object]] = [("attempts cut short and started again", len(found))]
+    for name, seconds in (
+        ("until it could be claimed again", [one.claimable for one in found]),
+        ("until another had it", [one.started for one in found]),
+    ):
+        if seconds:
+            rows.append((f"  seconds {name}: median", statistics.median(seconds)))
+            rows.append((f"  seconds {name}: longest", max(seconds)))
+    return rows
 
 
 async def kills(scenario: Scenario, given: argparse.Namespace) -> int:

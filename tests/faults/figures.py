@@ -53,14 +53,31 @@ def count(history: History) -> Figures:
     )
 
 
-def recoveries(history: History, killed: Mapping[int, datetime]) -> list[float]:
-    """For each attempt that a kill cut short: seconds from the kill (by pid) until another process had started it."""
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a kill cut short: seconds from the kill until it could be claimed again, and until another had it."""
+
+    claimable: float
+    started: float
+
+
+def recoveries(history: History, killed: Mapping[int, datetime]) -> list[Recovery]:
+    """Each attempt that was cut short by the kill of its process (by pid), and has been started again."""
+    indexed = Indexed.of(history)
     ended = {(one.instance_id, one.fence) for one in history.marks if one.kind is MarkKind.END}
-    starts = [one for one in history.marks if one.kind is MarkKind.START]
-    cut_short = [one for one in starts if one.pid in killed and (one.instance_id, one.fence) not in ended]
-    seconds = []
-    for one in cut_short:
-        again = [other.at for other in starts if other.instance_id == one.instance_id and other.at > killed[one.pid]]
-        if again:
-            seconds.append((min(again) - killed[one.pid]).total_seconds())
-    return sorted(seconds)
+    found = []
+    for one in history.marks:
+        if one.kind is not MarkKind.START or one.pid not in killed or (one.instance_id, one.fence) in ended:
+            continue
+        moment = killed[one.pid]
+        back = [
+            change.at
+            for change in indexed.changes[one.instance_id]
+            if change.fence > one.fence and change.status == "pending"
+        ]
+        again = [
+            mark.at for mark in indexed.marks[one.instance_id] if mark.kind is MarkKind.START and mark.fence > one.fence
+        ]
+        if back and again:
+            found.append(Recovery((min(back) - moment).total_seconds(), (min(again) - moment).total_seconds()))
+    return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from faults.figures import count, recoveries
-from faults.history import MarkKind
+from faults.figures import Recovery, count, recoveries
 from unit.faults.stories import Story, at
 
 
@@ -30,15 +29,15 @@ def test_instants_are_counted_by_what_became_of_them() -> None:
 def test_an_attempt_cut_short_is_recovered_when_another_process_starts_it() -> None:
     story = Story()
     story.task(1)
-    for instance_id, instant in ((1, 10), (2, 20), (3, 30)):
-        story.make(instance_id, instant)
-        story.claim(instance_id, instant)
-        story.marks.pop()
-    story.mark(MarkKind.START, 1, 10, fence=1)  # pid 1 is killed at 11
-    story.mark(MarkKind.START, 1, 14, fence=3)
-    story.mark(MarkKind.START, 2, 10, fence=1)  # this one it had ended
-    story.mark(MarkKind.END, 2, 10.5, fence=1)
-    story.mark(MarkKind.START, 2, 20, fence=3)
-    story.mark(MarkKind.START, 3, 10, fence=1)  # and this one nobody took up
+    story.make(1, 10)
+    story.claim(1, 10, fence=1)  # the fence is the pid, and pid 1 is killed at 11
+    story.lose(1, 13, fence=1)
+    story.claim(1, 14, fence=3)
+    story.end(1, 15)
+    story.make(2, 20)
+    story.claim(2, 20, fence=1)
+    story.end(2, 20.5)  # this one it had ended
+    story.make(3, 30)
+    story.claim(3, 30, fence=1)  # and this one nobody took up
 
-    assert recoveries(story.history(until=35), {1: at(11)}) == [3.0]
+    assert recoveries(story.history(until=35), {1: at(11)}) == [Recovery(2.0, 3.0)]
