@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import threading
 import time
 import traceback
 from collections import deque
@@ -28,6 +30,8 @@ LONG_SECONDS = 0.25
 """Nothing is claimed ahead of work that takes longer: another executor may have a slot for it now."""
 QUEUED_SECONDS = 2.0
 GIVE_UP_SECONDS = 10.0
+CROSSING = 100
+CROSSING_SECONDS = 0.002
 
 
 class Workload:
@@ -54,6 +58,8 @@ class Workload:
         self._ended: deque[tuple[LiveAttempt, Outcome | None, float]] = deque()
         self._queue: deque[LiveAttempt] = deque()
         self._running: set[LiveAttempt] = set()
+        self._slots = threading.Lock()
+        """Held while one moves from the queue to a slot, or out of it."""
         self._seconds = LONG_SECONDS
         """How long attempts take of late."""
         self._closing: set[asyncio.Task[None]] = set()
@@ -86,30 +92,46 @@ class Workload:
         """Hold what was claimed, and start as much of it as there are slots for."""
         for one in attempts:
             self.held[one.held.instance_id] = one
-            if isolated(one.assignment.loss_count):
-                self._queue.appendleft(one)
-            else:
-                self._queue.append(one)
+            with self._slots:
+                (self._queue.appendleft if isolated(one.assignment.loss_count) else self._queue.append)(one)
         self.start_more()
 
     def start_more(self) -> None:
         """Fill the free slots."""
         on_handlers: list[LiveAttempt] = []
-        while self._queue and len(self._running) < self._capacity:
-            if self._queue[0].stopped is None and not self._sure():
-                break  # its lease may have run out; the next good beat tells
-            attempt = self._queue.popleft()
+        while True:
+            with self._slots:
+                attempt = self._next()
+            if attempt is None:
+                break
             if attempt.stopped is not None:
                 self._conclude(attempt, None, 0.0)
-                continue
-            self._running.add(attempt)
-            if attempt.definition.type is TaskType.PYTHON:
+            elif attempt.definition.type is TaskType.PYTHON:
                 on_handlers.append(attempt)
             else:
                 self._start(attempt, self._loop)
         if on_handlers:
             loop = self._handlers.loop
             loop.call_soon_threadsafe(self._start_all, on_handlers, loop)
+
+    def _next(self) -> LiveAttempt | None:
+        """Give a free slot to the first that waits."""
+        if not self._queue or len(self._running) >= self._capacity:
+            return None
+        if self._queue[0].stopped is None and not self._sure():
+            return None  # its lease may have run out; the next good beat tells
+        attempt = self._queue.popleft()
+        self._running.add(attempt)
+        return attempt
+
+    def _next_handler(self, ended: LiveAttempt) -> LiveAttempt | None:
+        """On a handlers' loop: pass the slot on without a crossing, if what waits first is a handler too."""
+        with self._slots:
+            self._running.discard(ended)
+            first = self._queue[0] if self._queue else None
+            if first is None or first.stopped is not None or first.definition.type is not TaskType.PYTHON:
+                return None
+            return self._next()
 
     def _start_all(self, attempts: Iterable[LiveAttempt], loop: asyncio.AbstractEventLoop) -> None:
         for one in attempts:
@@ -147,7 +169,15 @@ class Workload:
             self._slot_freed()
             return
         self._ended.append((attempt, outcome, seconds))
-        if len(self._ended) == 1:
+        following = self._next_handler(attempt)
+        if following is not None and attempt.loop is not None:
+            self._start(following, attempt.loop)
+        if len(self._ended) in (1, CROSSING):
+            # Each crossing wakes a thread: while more is under way, what ends shortly after this goes along.
+            asyncio.get_running_loop().call_later(CROSSING_SECONDS if following else 0, self._cross)
+
+    def _cross(self) -> None:
+        if self._ended:
             self._loop.call_soon_threadsafe(self._conclude_all)
 
     def _conclude_all(self) -> None:
@@ -163,7 +193,8 @@ class Workload:
 
     def _conclude(self, attempt: LiveAttempt, outcome: Outcome | None, seconds: float) -> None:
         self._moved.set()
-        self._running.discard(attempt)
+        with self._slots:
+            self._running.discard(attempt)
         self._seconds += (seconds - self._seconds) * 0.05
         if not attempt.done:
             self._hand_on(attempt, outcome, seconds)
@@ -219,14 +250,15 @@ class Workload:
         """What has to be looked after from time to time."""
         self._handlers.watch()
         self.start_more()
-        late = time.monotonic() - QUEUED_SECONDS
-        if any(one.claimed_at < late for one in self._queue):
-            self.hand_back(one for one in tuple(self._queue) if one.claimed_at < late)
+        self.hand_back(claimed_before=time.monotonic() - QUEUED_SECONDS)
 
-    def hand_back(self, attempts: Iterable[LiveAttempt] | None = None) -> None:
-        """Give unstarted ones back for others to take; all of them unless told otherwise."""
-        for one in tuple(self._queue) if attempts is None else attempts:
-            self._queue.remove(one)
+    def hand_back(self, *, claimed_before: float = math.inf) -> None:
+        """Give unstarted ones back for others to take."""
+        with self._slots:
+            unstarted = [one for one in self._queue if one.claimed_at < claimed_before]
+            for one in unstarted:
+                self._queue.remove(one)
+        for one in unstarted:
             self._hand_on(one, Outcome(kind=OutcomeKind.HANDED_BACK), 0.0)
 
     async def wind_up(self, hurry: asyncio.Event) -> None:
@@ -238,7 +270,7 @@ class Workload:
             one.cancel()
         for attempt in tuple(self._running):
             self.stop(attempt, Why.SHUTDOWN)
-        await self._until(lambda: all(one.done for one in self._running) and not self._closing)
+        await self._until(lambda: all(one.done for one in tuple(self._running)) and not self._closing)
 
     async def _until(self, reached: Callable[[], bool]) -> None:
         while not reached():
