@@ -262,7 +262,7 @@ async def test_nothing_is_left_of_a_dependent_that_was_cancelled_while_it_waited
 async def test_the_sweep_reaches_everybody_however_many_cannot_be_helped(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hourhand.store.store.SWEEP_BATCH", 2)
+    monkeypatch.setattr("hourhand.store.verbs.chores.SWEEP_BATCH", 2)
     await world.executor()
     stuck = await world.task(
         schedule="@every 60s", overlap_policy="serial", dependency_timeout_seconds=30, misfire_grace_seconds=900

@@ -1,0 +1,1 @@
+"""Store: the verbs, one module per protocol of the contract, which says what each verb promises."""

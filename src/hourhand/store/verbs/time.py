@@ -1,0 +1,36 @@
+"""Store: the verbs of time: from schedules to instances."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from hourhand.model.answers import Materialised
+from hourhand.model.hints import Hint
+from hourhand.store import backfill, materialise
+from hourhand.store.verbs.transactions import Transactions
+
+
+class Time(Transactions):
+    """Instants become instances."""
+
+    async def materialise(self, *, limit: int = 500) -> Materialised:
+        done = await self._write(
+            lambda tx: materialise.materialise(
+                tx, limit=limit, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
+            )
+        )
+        await self.follow(done.aftermath)
+        if done.instants:
+            self._hints.ring(Hint.PENDING)
+        return done
+
+    async def next_wake(self) -> datetime | None:
+        return await self._read(materialise.next_wake)
+
+    async def backfill(self, task_id: int, begin: datetime, end: datetime, *, by: str) -> int:
+        made, aftermath = await self._write(
+            lambda tx: backfill.backfill(tx, task_id, begin, end, by=by, lease_seconds=self.lease_seconds)
+        )
+        await self.follow(aftermath)
+        self._hints.ring(Hint.PENDING)
+        return made
