@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from postgres import Cluster
+from recycling import Recycled
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -61,12 +62,18 @@ def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
     return f"sqlite:///{path}"
 
 
+@pytest.fixture(scope="session")
+def recycled(cluster: Cluster, postgresql_template: str) -> Recycled:
+    """Return the databases that tests hand on to each other."""
+    return Recycled(cluster, postgresql_template)
+
+
 @pytest.fixture
-def postgresql_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
-    """Return the URL of a fresh, migrated, empty PostgreSQL store; its database is dropped afterwards."""
-    url = cluster.create_database(template=postgresql_template)
+def postgresql_url(recycled: Recycled) -> Iterator[str]:
+    """Return the URL of a migrated, empty PostgreSQL store; to the test it is as good as a fresh one."""
+    url = recycled.take()
     yield url
-    cluster.drop_database(url)
+    recycled.give_back(url)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from api.in_process import serving
-from contracts.recycling import Recycled
 from contracts.world import World
 from serving import Served
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import httpx
 
     from hourhand.store import Store
-    from postgres import Cluster
 
 
 @pytest.fixture(scope="session")
@@ -36,25 +34,6 @@ def client(served: Served) -> Iterator[httpx.Client]:
 def visitor(served: Served) -> Iterator[httpx.Client]:
     with served.visitor() as opened:
         yield opened
-
-
-@pytest.fixture(scope="session")
-def recycled(cluster: Cluster, postgresql_template: str) -> Recycled:
-    """Return the databases that these tests hand on to each other, which is faster than making each anew."""
-    return Recycled(cluster, postgresql_template)
-
-
-@pytest.fixture
-def recycled_url(recycled: Recycled) -> Iterator[str]:
-    url = recycled.take()
-    yield url
-    recycled.give_back(url)
-
-
-@pytest.fixture(params=["sqlite_url", "recycled_url"], ids=["sqlite", "postgresql"])
-def store_url(request: pytest.FixtureRequest) -> str:
-    url: str = request.getfixturevalue(request.param)
-    return url
 
 
 @pytest.fixture

@@ -30,5 +30,5 @@ def test_the_store_has_every_verb_of_its_contract_with_the_same_parameters(verb:
 
 
 def test_the_store_has_no_verb_that_its_contract_does_not_describe() -> None:
-    public = {name for name, member in vars(Store).items() if inspect.isfunction(member) and not name.startswith("_")}
+    public = {name for name, _ in inspect.getmembers(Store, inspect.isfunction) if not name.startswith("_")}
     assert public == set(VERBS)

@@ -6,35 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contracts.recycling import Recycled
 from contracts.world import World
 from hourhand.store import materialise, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from hourhand.store import Store
-    from postgres import Cluster
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give planning all the time it wants: a machine that pauses must not leave a task for the next materialise."""
     monkeypatch.setattr(materialise, "PLANNING_SECONDS", 60.0)
-
-
-@pytest.fixture(scope="session")
-def recycled(cluster: Cluster, postgresql_template: str) -> Recycled:
-    """Return the databases that the tests of this suite hand on to each other."""
-    return Recycled(cluster, postgresql_template)
-
-
-@pytest.fixture
-def postgresql_url(recycled: Recycled) -> Iterator[str]:
-    """Return the URL of a migrated, empty PostgreSQL store; to the test it is as good as a fresh one."""
-    url = recycled.take()
-    yield url
-    recycled.give_back(url)
 
 
 @pytest.fixture

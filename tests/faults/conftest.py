@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
+def postgresql_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
+    """Return the URL of a database that nobody else gets: the journal's triggers stay in it."""
+    url = cluster.create_database(template=postgresql_template)
+    yield url
+    cluster.drop_database(url)
+
+
+@pytest.fixture
 def on_postgresql(postgresql_url: str, tmp_path: Path) -> Iterator[Scenario]:
     """Return a scenario on an empty PostgreSQL store; its processes are gone before its database is."""
     with Processes(postgresql_url, tmp_path) as processes:

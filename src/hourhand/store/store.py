@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import isfunction
-
 from hourhand.store.verbs.chores import Chores
 from hourhand.store.verbs.definitions import Definitions
 from hourhand.store.verbs.directory import Directory
@@ -22,10 +20,3 @@ class SqlStore(Definitions, Time, Instances, Executing, Chores, Directory, Hints
     async def close(self) -> None:
         await self._hints.close()
         await self.database.close()
-
-
-# The verbs are the store's own members, wherever they are written: `vars` of the store tells all that it offers.
-for part in SqlStore.__mro__[1:-1]:
-    for name, member in vars(part).items():
-        if isfunction(member) and not name.startswith("_"):
-            setattr(SqlStore, name, member)
