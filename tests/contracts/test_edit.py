@@ -36,7 +36,7 @@ async def test_a_new_task_has_its_first_version(world: World) -> None:
     assert await world.store.get_task(task.id) == await world.store.find_task("nightly") == task
     (version,) = await versions(world, task)
     assert (version.version, version.changed_by, version.definition.tags) == (1, "test", ("a", "b"))
-    assert await world.store.definition(task.id, 1) == version.definition
+    assert await world.store.definitions([(task.id, 1)]) == {(task.id, 1): version.definition}
 
 
 async def test_each_edit_adds_a_version_and_keeps_the_former_ones(world: World) -> None:
@@ -48,7 +48,7 @@ async def test_each_edit_adds_a_version_and_keeps_the_former_ones(world: World) 
         (2, "new", "ann"),
         (1, "old", "test"),
     ]
-    assert (await world.store.definition(task.id, 1)).priority == 3
+    assert (await world.store.definitions([(task.id, 1)]))[task.id, 1].priority == 3
 
 
 async def test_an_edit_that_changes_nothing_makes_no_version(world: World) -> None:

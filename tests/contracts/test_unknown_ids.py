@@ -23,8 +23,6 @@ OF_TASKS: dict[str, Callable[[Store, int], Awaitable[Any]]] = {
     "get_task": lambda store, one: store.get_task(one),
     "edit_task": lambda store, one: store.edit_task(one, {"priority": 1}, by="ann"),
     "delete_task": lambda store, one: store.delete_task(one, by="ann"),
-    "definition": lambda store, one: store.definition(one, 1),
-    "definition of a version": lambda store, one: store.definition(1, one),
     "backfill": lambda store, one: store.backfill(one, NOW, NOW, by="ann"),
     "submit": lambda store, one: store.submit([Submission(task_id=one)]),
 }
@@ -48,6 +46,13 @@ async def test_there_is_no_such_task(world: World, verb: str, one: int) -> None:
     await world.task()
     with pytest.raises(NotFound, match=str(one)):
         await OF_TASKS[verb](world.store, one)
+
+
+@pytest.mark.parametrize("one", [*NEVER, 0, -1, 12345])
+async def test_there_is_no_such_version(world: World, one: int) -> None:
+    task = await world.task()
+    found = await world.store.definitions([(one, 1), (task.id, one), (task.id, 1)])
+    assert list(found) == [(task.id, 1)]
 
 
 @pytest.mark.parametrize("one", [*NEVER, 0, -1, 1, 12345])

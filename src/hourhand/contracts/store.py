@@ -88,8 +88,8 @@ class Definitions(Protocol):
     async def list_versions(self, task_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[TaskVersion]:
         """Newest first."""
 
-    async def definition(self, task_id: int, version: int) -> TaskDefinition:
-        """One version; it never changes, so it may be cached for ever."""
+    async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
+        """Versions of tasks, by id and number; they never change, so they may be cached. Unknown ones are left out."""
 
 
 class Time(Protocol):

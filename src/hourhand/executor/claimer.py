@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from hourhand.contracts.store import Store
@@ -78,12 +78,13 @@ class Claimer:
         take_lost = not self._workload.has_lost
         try:
             claimed = await self._store.claim(self._heart.identity.id, lanes, limit=room, take_lost=take_lost)
+            if claimed:
+                await self._take(claimed)
         except BaseException:
             self._in_doubt = True  # the answer may be lost and the claim not: what is not held is given back first
             raise
         if claimed:
             self._fruitless = 0
-            await self._take(claimed)
             return 0.0 if len(claimed) == room else SHORTEST_REST
         if hinted:
             self._heart.look_around()  # it may be in a lane that is new
@@ -97,18 +98,20 @@ class Claimer:
 
     async def _take(self, claimed: list[Assignment]) -> None:
         attempts = []
+        known = await self._known({(one.task_id, one.task_version) for one in claimed})
         for one in claimed:
-            definition = await self._definition(one.task_id, one.task_version)
+            definition = known[one.task_id, one.task_version]
             url = None if self._callback_url is None else partial(self._callback_url, one.instance_id, one.fence)
             attempts.append(LiveAttempt(one, definition, self._scribe, callback=url))
         self._workload.take(attempts)
 
-    async def _definition(self, task_id: int, version: int) -> TaskDefinition:
-        key = (task_id, version)
-        found = self._definitions.get(key)
-        if found is None:
-            found = await persist(partial(self._store.definition, *key), self._outage)
-            self._definitions[key] = found
-            if len(self._definitions) > KEPT_DEFINITIONS:
+    async def _known(self, wanted: set[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
+        """The definitions of what was claimed, read in one statement where they are not known yet."""
+        known = {key: found for key in wanted if (found := self._definitions.get(key)) is not None}
+        if missing := sorted(wanted - known.keys()):
+            fresh = await persist(partial(self._store.definitions, missing), self._outage)
+            known |= fresh
+            self._definitions |= fresh
+            while len(self._definitions) > KEPT_DEFINITIONS:
                 self._definitions.popitem(last=False)
-        return found
+        return known

@@ -82,8 +82,8 @@ class Workload:
     def room(self) -> int:
         """How many more to claim."""
         ahead = 0 if self._seconds >= LONG_SECONDS else int(self._capacity * AHEAD_SECONDS / max(self._seconds, 1e-6))
-        most = max(self._capacity, min(BATCH, self._capacity + ahead))
-        room = most - len(self._running) - len(self._queue)
+        ahead = min(ahead, max(0, 2 * BATCH - self._capacity))
+        room = self._capacity + ahead - len(self._running) - len(self._queue)
         if len(self._finisher) > UNFINISHED or (self._queue and room < ahead // 2):
             return 0
         return max(0, min(BATCH, room))

@@ -85,9 +85,5 @@ class Definitions(Transactions):
     async def list_versions(self, task_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[TaskVersion]:
         return await self._read(lambda tx: listing.list_versions(tx, task_id, limit=limit, cursor=cursor))
 
-    async def definition(self, task_id: int, version: int) -> TaskDefinition:
-        key = (task_id, version)
-        found = await self._read(lambda tx: self._versions.get(tx, [key]))
-        if key not in found:
-            raise NotFound("task version", f"{task_id}/{version}")
-        return found[key]
+    async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
+        return await self._read(lambda tx: self._versions.get(tx, wanted)) if wanted else {}
