@@ -23,7 +23,7 @@ from hourhand.rules.lifecycle import isolated
 
 logger = logging.getLogger("hourhand.executor")
 BATCH = 500
-UNFINISHED = 4 * BATCH
+UNFINISHED = 2 * BATCH
 AHEAD_SECONDS = 0.1
 """What can be done in this time is claimed ahead, so that slots do not stand empty while the next is claimed."""
 LONG_SECONDS = 0.25
@@ -228,6 +228,8 @@ class Workload:
         if self.held.get(attempt.held.instance_id) is attempt:
             del self.held[attempt.held.instance_id]
         self._scribe.forget(attempt.held)
+        if len(self._finisher) == UNFINISHED:
+            self.room_made.set()  # what had to wait for the store to take outcomes may be claimed again
 
     # Stopping
 
