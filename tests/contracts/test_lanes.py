@@ -32,7 +32,7 @@ async def test_the_lane_of_an_executor_that_is_gone_stays_while_somebody_is_in_i
     await broadcast(world, "pending", "running", "lost", "planned", "done")
     await world.claim("running")
     await world.run_all("done")
-    await world.execute("UPDATE task_instances SET loss_count = 1 WHERE target_executor_id = 'lost'")
+    await world.execute("UPDATE task_instances SET loss_count = 2 WHERE target_executor_id = 'lost'")
     await world.execute(
         "UPDATE task_instances SET status = 'planned', blocked_by = 'dispatch' WHERE target_executor_id = 'planned'"
     )

@@ -43,7 +43,7 @@ async def test_what_lost_its_executor_and_what_is_retried_are_to_come_as_well(wo
     await world.executor()
     await world.submit(await world.task(max_retries=1, retry_delay_seconds=100, retry_backoff="fixed"))
     await world.end(await world.claim(), OutcomeKind.FAILED)
-    await world.execute("UPDATE task_instances SET loss_count = 1")
+    await world.execute("UPDATE task_instances SET loss_count = 2")
     seconds = await world.store.next_available(await lanes(world))
     assert seconds is not None
     assert 30 < seconds < 300

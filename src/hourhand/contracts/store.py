@@ -184,7 +184,7 @@ class Executing(Protocol):
 
         Lanes of the same priority come in another order at each claim, so that a backlog in one starves no other.
         Each is then running, leased to this executor alone, under a new fence (guarantee 5). At most one of them has
-        lost an executor before, none without `take_lost`.
+        lost two executors, none without `take_lost`.
         """
 
     async def next_available(self, lanes: Sequence[int]) -> float | None:

@@ -71,7 +71,7 @@ class Workload:
 
     @property
     def has_lost(self) -> bool:
-        """Whether something in hand has lost an executor before: one such at a time."""
+        """Whether something in hand has lost two executors: one such at a time."""
         return any(isolated(one.assignment.loss_count) for one in self.held.values())
 
     @property

@@ -53,8 +53,11 @@ def entry(*, held: bool, waits: bool, concurrency_key: str | None) -> tuple[Stat
 
 
 def isolated(loss_count: int) -> bool:
-    """Whether it must be executed apart: what lost one executor may take the next one with it."""
-    return loss_count > 0
+    """Whether it must be executed apart: one more loss would end it, so it must not be another's fault.
+
+    The claim's indexes are spelled after this: `loss_count < 2` and `loss_count > 1`.
+    """
+    return loss_count >= MAX_LOSSES - 1
 
 
 def finish(claim: Claim, outcome: Outcome, now: datetime) -> Transition:

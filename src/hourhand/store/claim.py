@@ -34,14 +34,14 @@ WITH probes AS MATERIALIZED (
 ), lost AS MATERIALIZED (
     SELECT i.id FROM probes p CROSS JOIN LATERAL (
         SELECT t.id FROM task_instances t
-        WHERE t.status = 'pending' AND t.loss_count > 0 AND t.lane_id = p.lane_id AND t.priority = p.priority
+        WHERE t.status = 'pending' AND t.loss_count > 1 AND t.lane_id = p.lane_id AND t.priority = p.priority
             AND t.available_at <= now()
         ORDER BY t.available_at, t.id LIMIT :lost FOR UPDATE SKIP LOCKED) i
     LIMIT :lost
 ), fresh AS MATERIALIZED (
     SELECT i.id FROM probes p CROSS JOIN LATERAL (
         SELECT t.id FROM task_instances t
-        WHERE t.status = 'pending' AND t.loss_count = 0 AND t.lane_id = p.lane_id AND t.priority = p.priority
+        WHERE t.status = 'pending' AND t.loss_count < 2 AND t.lane_id = p.lane_id AND t.priority = p.priority
             AND t.available_at <= now() AND t.available_at >= p.mark
         ORDER BY t.available_at, t.id LIMIT :fresh FOR UPDATE SKIP LOCKED) i
     LIMIT :fresh - (SELECT count(*) FROM lost)
@@ -68,13 +68,13 @@ RETURNING id, """
 
 _SQLITE_FRESH = Statement(
     text(
-        "SELECT id FROM task_instances WHERE status = 'pending' AND loss_count = 0 AND lane_id = :lane_id "
+        "SELECT id FROM task_instances WHERE status = 'pending' AND loss_count < 2 AND lane_id = :lane_id "
         "AND priority = :priority AND available_at <= clock_timestamp() ORDER BY available_at, id LIMIT :limit"
     ).columns(id=BigInteger)
 )
 _SQLITE_LOST = Statement(
     text(
-        "SELECT id FROM task_instances WHERE status = 'pending' AND loss_count > 0 AND lane_id = :lane_id "
+        "SELECT id FROM task_instances WHERE status = 'pending' AND loss_count > 1 AND lane_id = :lane_id "
         "AND priority = :priority AND available_at <= clock_timestamp() ORDER BY available_at, id LIMIT :limit"
     ).columns(id=BigInteger)
 )
@@ -95,7 +95,7 @@ _SQLITE_TAKE = Statement(
 
 _NEXT = """
     SELECT min(available_at) AS at FROM task_instances t
-    WHERE t.status = 'pending' AND t.loss_count {losses} 0 AND t.lane_id = {lane} AND t.priority = {priority}
+    WHERE t.status = 'pending' AND t.loss_count {losses} AND t.lane_id = {lane} AND t.priority = {priority}
         AND t.available_at > {now}
 """
 _NEXT_POSTGRESQL = Statement(
@@ -103,7 +103,7 @@ _NEXT_POSTGRESQL = Statement(
         "SELECT extract(epoch FROM min(n.at) - clock_timestamp())::float8 AS seconds "
         "FROM unnest(:lane_ids) AS l(id), generate_series(0, 9) AS p(priority) CROSS JOIN LATERAL ("
         + " UNION ALL ".join(
-            _NEXT.format(losses=losses, lane="l.id", priority="p.priority", now="now()") for losses in ("=", ">")
+            _NEXT.format(losses=losses, lane="l.id", priority="p.priority", now="now()") for losses in ("< 2", "> 1")
         )
         + ") n"
     )
@@ -118,7 +118,7 @@ _NEXT_SQLITE = tuple(
             + ")"
         ).columns(seconds=Double)
     )
-    for losses in ("=", ">")
+    for losses in ("< 2", "> 1")
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from hourhand.model.instance import Assignment
+from hourhand.rules.lifecycle import isolated
 from hourhand.store.claim import BEGINNING, PRIORITIES
 
 FULL_PROBE_SECONDS = 30.0
@@ -37,6 +38,6 @@ class Marks:
         for one in claimed:
             place = (one.lane_id, one.priority)
             mark = one.available_at - SLACK
-            # What lost its executor is claimed out of turn and says nothing of the rest.
-            if one.loss_count == 0 and self._marks.get(place, BEGINNING) < mark:
+            # What lost two executors is claimed out of turn and says nothing of the rest.
+            if not isolated(one.loss_count) and self._marks.get(place, BEGINNING) < mark:
                 self._marks[place] = mark

@@ -55,8 +55,8 @@ _ORPHANED = Statement(
         any_of(task_instances.c.lane_id, "lanes"),
         or_(
             # Spelled as the claim indexes are, so that each lane is one probe.
-            and_(task_instances.c.status == PENDING, task_instances.c.loss_count == text("0")),
-            and_(task_instances.c.status == PENDING, task_instances.c.loss_count > text("0")),
+            and_(task_instances.c.status == PENDING, task_instances.c.loss_count < text("2")),
+            and_(task_instances.c.status == PENDING, task_instances.c.loss_count > text("1")),
             task_instances.c.blocked_by == text("'permit'"),
         ),
     )

@@ -77,8 +77,8 @@ _USED_LANES = Statement(
         *[
             select(task_instances.c.lane_id).where(any_of(task_instances.c.lane_id, "lanes"), condition)
             for condition in (
-                and_(task_instances.c.status == PENDING, task_instances.c.loss_count == text("0")),
-                and_(task_instances.c.status == PENDING, task_instances.c.loss_count > text("0")),
+                and_(task_instances.c.status == PENDING, task_instances.c.loss_count < text("2")),
+                and_(task_instances.c.status == PENDING, task_instances.c.loss_count > text("1")),
                 and_(task_instances.c.status == RUNNING, task_instances.c.executor_id.is_not(None)),
                 and_(task_instances.c.status == PLANNED, task_instances.c.blocked_by.is_not(None)),
             )

@@ -264,9 +264,9 @@ _CLAIM_ORDER = (
     task_instances.c.available_at,
     task_instances.c.id,
 )
-Index("ix_task_instances_claim", *_CLAIM_ORDER, **partial("status = 'pending' AND loss_count = 0"))
-# What lost an executor is claimed one at a time; an index of its own keeps it out of everybody's way.
-Index("ix_task_instances_claim_lost", *_CLAIM_ORDER, **partial("status = 'pending' AND loss_count > 0"))
+Index("ix_task_instances_claim", *_CLAIM_ORDER, **partial("status = 'pending' AND loss_count < 2"))
+# What lost two executors is claimed one at a time; an index of its own keeps it out of everybody's way.
+Index("ix_task_instances_claim_lost", *_CLAIM_ORDER, **partial("status = 'pending' AND loss_count > 1"))
 Index("ix_task_instances_task", task_instances.c.task_id, task_instances.c.scheduled_time.desc())
 # What the schedule itself made, apart from what people submitted: the overlap rule and edits look at nothing else.
 Index(

@@ -80,7 +80,7 @@ def test_a_mark_never_falls() -> None:
 
 def test_what_lost_its_executor_is_claimed_out_of_turn_and_raises_no_mark() -> None:
     made, _ = marks()
-    made.advance([replace(CLAIMED, loss_count=1)])
+    made.advance([replace(CLAIMED, loss_count=2)])
     assert made.probes([3])[0] == BEGINNING
 
 

@@ -564,16 +564,16 @@ def _tables() -> None:
         "task_instances",
         ["lane_id", "priority", "available_at", "id"],
         unique=False,
-        sqlite_where=sa.text("status = 'pending' AND loss_count = 0"),
-        postgresql_where=sa.text("status = 'pending' AND loss_count = 0"),
+        sqlite_where=sa.text("status = 'pending' AND loss_count < 2"),
+        postgresql_where=sa.text("status = 'pending' AND loss_count < 2"),
     )
     op.create_index(
         "ix_task_instances_claim_lost",
         "task_instances",
         ["lane_id", "priority", "available_at", "id"],
         unique=False,
-        sqlite_where=sa.text("status = 'pending' AND loss_count > 0"),
-        postgresql_where=sa.text("status = 'pending' AND loss_count > 0"),
+        sqlite_where=sa.text("status = 'pending' AND loss_count > 1"),
+        postgresql_where=sa.text("status = 'pending' AND loss_count > 1"),
     )
     op.create_index(
         "ix_task_instances_data_source",
