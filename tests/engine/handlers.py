@@ -44,11 +44,13 @@ async def slow(ctx: Context, seconds: float = 60.0, file: str | None = None) -> 
 async def stubborn(ctx: Context, file: str | None = None) -> str:
     """Refuse to be stopped for a while."""
     note(ctx, "start", file)
-    for _ in range(100):
+    until = time.monotonic() + 4
+    while time.monotonic() < until:
         try:
             await asyncio.sleep(0.1)
         except asyncio.CancelledError:
             note(ctx, "ignored", file)
+    note(ctx, "end", file)
     return "stubborn"
 
 
@@ -122,3 +124,31 @@ def forks() -> str:
         time.sleep(600)
         os._exit(0)
     return "forked"
+
+
+@app.task
+async def leaves_a_task_that_exits() -> str:
+    """Leave a task behind that tries to end the process."""
+
+    async def exits_later() -> None:
+        raise SystemExit(1)
+
+    task = asyncio.create_task(exits_later())
+    task.add_done_callback(lambda ended: ended.exception())
+    await asyncio.sleep(0.05)
+    return "left"
+
+
+@app.task
+async def careless(ctx: Context) -> str:
+    """Say things in ways that nobody checks."""
+    ctx.log("by number", 20)  # type: ignore[arg-type]
+    ctx.log({"not": "a text"})  # type: ignore[arg-type]
+    ctx.log("nul \x00 and half a pair \ud800")
+    try:
+        await ctx.progress(0.5, phase=7)  # type: ignore[arg-type]
+    except ValueError:
+        return "refused"
+    except Exception as error:  # noqa: BLE001 - the test looks at it
+        return type(error).__name__
+    return "taken"

@@ -131,6 +131,10 @@ async def test_what_does_not_stop_is_given_up_and_said(
     assert done.status is Status.CANCELLED
     assert marks(file, "ignored")
     assert any("did not stop" in line.message for line in await engine.store.read_lines(instance_id))
+    async with asyncio.timeout(30):
+        while not marks(file, "end"):
+            await asyncio.sleep(0.02)
+    assert (await engine.store.get_instance(instance_id)).status is Status.CANCELLED, "what it does later is late"
 
 
 async def test_a_failure_after_a_checkpoint_resumes_from_it(engine: Engine, tmp_path: Path) -> None:

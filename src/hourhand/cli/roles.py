@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
@@ -150,6 +151,9 @@ def _run(process: Coroutine[Any, Any, None]) -> None:
     logging.basicConfig(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO, handlers=[console]
     )
+    # What is loaded by now stays: a full collection would look at all of it each time, for a tenth of a second.
+    gc.collect()
+    gc.freeze()
     with asyncio.Runner() as runner:
         runner.run(process)
     typer.echo("Hourhand has stopped.")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.instance import Assignment, Held, LogLine, Progress
 from hourhand.model.task import TaskDefinition
 from hourhand.rules.definition import check_json
@@ -37,8 +38,9 @@ class LiveAttempt:
     """One attempt of this executor; `hourhand.contracts.runner.Attempt` says what each part promises."""
 
     __slots__ = (
-        "_args", "_bytes", "_callback", "_counter", "_lock", "_scribe", "assignment", "claimed_at", "definition",
-        "done", "held", "leased_at", "loop", "phase", "stop_timer", "stopped", "task", "unwritten", "written",
+        "_args", "_bytes", "_callback", "_counter", "_lock", "_scribe", "assignment", "begun", "claimed_at",
+        "definition", "done", "held", "leased_at", "loop", "may_end_elsewhere", "phase", "stop_timer", "stopped",
+        "task", "unwritten", "written",
     )  # fmt: skip
 
     def __init__(
@@ -47,13 +49,17 @@ class LiveAttempt:
         definition: TaskDefinition,
         scribe: Scribe,
         *,
+        claimed_at: float,
         callback: Callable[[], str] | None = None,
     ) -> None:
         self.assignment = assignment
         self.definition = definition
         self.held = Held(assignment.instance_id, assignment.fence)
         self.phase: str | None = None
-        self.claimed_at = self.leased_at = time.monotonic()
+        self.claimed_at = self.leased_at = claimed_at
+        """By the monotonic clock, before the claim was asked for: its lease began no earlier."""
+        self.begun = False
+        self.may_end_elsewhere = False
         self.stopped: Why | None = None
         self.done = False
         """Whether its outcome has been handed on; what it does after that is of no interest."""
@@ -83,12 +89,16 @@ class LiveAttempt:
 
     def callback_url(self) -> str | None:
         """Where work that goes on elsewhere may report."""
-        return None if self._callback is None else self._callback()
+        if self._callback is None:
+            return None
+        self.may_end_elsewhere = True
+        return self._callback()
 
     def log(
         self, message: str, *, level: str = "info", stream: str | None = None, exception: str | None = None
     ) -> None:
         """Write to the instance log; past the bound one marker, then nothing."""
+        message, level = str(message), _level(level)
         size = len(message) + len(exception or "")
         with self._lock:
             before = self._bytes
@@ -115,6 +125,8 @@ class LiveAttempt:
     ) -> None:
         """Tell how far it has come; with a checkpoint, once that is durable."""
         if phase is not None:
+            if not isinstance(phase, str):
+                raise InvalidInput.one("phase", phase, f"{shown(phase)} is not a text: name what it is doing")
             self.phase = phase
         report = Progress(
             instance_id=self.held.instance_id,
@@ -143,3 +155,8 @@ class LiveAttempt:
             self.unwritten -= 1
         if self.unwritten == 0 and self.written is not None:
             self.written.set()
+
+
+def _level(level: object) -> str:
+    """As a word; numbers are those of the standard library's logging."""
+    return logging.getLevelName(level).lower() if isinstance(level, int) else str(level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,10 +15,12 @@ from hourhand.executor.scribe import Scribe
 from hourhand.executor.workload import Workload
 from hourhand.model.instance import Assignment
 from hourhand.model.task import TaskDefinition
+from hourhand.model.words import TaskType
 from hourhand.service.outage import Outage, persist
 
 SHORTEST_REST, LONGEST_REST = 0.005, 1.0
 KEPT_DEFINITIONS = 10_000
+UNREADABLE = TaskDefinition(name="(a definition that this release cannot read)", type=TaskType.OPERATION)
 
 CallbackUrl = Callable[[int, int], str]
 
@@ -34,6 +37,7 @@ class Claimer:
         scribe: Scribe,
         *,
         sure: Callable[[], bool],
+        lease_seconds: float,
         callback_url: CallbackUrl | None = None,
     ) -> None:
         self._store = store
@@ -42,6 +46,7 @@ class Claimer:
         self._workload = workload
         self._scribe = scribe
         self._sure = sure
+        self._lease_seconds = lease_seconds
         self._callback_url = callback_url
         self._definitions: OrderedDict[tuple[int, int], TaskDefinition] = OrderedDict()
         self._in_doubt = False
@@ -76,10 +81,11 @@ class Claimer:
             await self._store.hand_back_unheld(self._heart.identity.id, list(self._workload.held))
             self._in_doubt = False
         take_lost = not self._workload.has_lost
+        claimed_at = time.monotonic()
         try:
             claimed = await self._store.claim(self._heart.identity.id, lanes, limit=room, take_lost=take_lost)
             if claimed:
-                await self._take(claimed)
+                await self._take(claimed, claimed_at)
         except BaseException:
             self._in_doubt = True  # the answer may be lost and the claim not: what is not held is given back first
             raise
@@ -96,14 +102,19 @@ class Claimer:
         coming = await self._store.next_available(lanes)
         return rest if coming is None else min(rest, max(coming, 0.001))
 
-    async def _take(self, claimed: list[Assignment]) -> None:
-        attempts = []
+    async def _take(self, claimed: list[Assignment], claimed_at: float) -> None:
+        attempts: list[LiveAttempt] = []
+        unreadable: list[LiveAttempt] = []
         known = await self._known({(one.task_id, one.task_version) for one in claimed})
         for one in claimed:
-            definition = known[one.task_id, one.task_version]
             url = None if self._callback_url is None else partial(self._callback_url, one.instance_id, one.fence)
-            attempts.append(LiveAttempt(one, definition, self._scribe, callback=url))
+            definition = known.get((one.task_id, one.task_version))
+            attempt = LiveAttempt(one, definition or UNREADABLE, self._scribe, claimed_at=claimed_at, callback=url)
+            (unreadable if definition is None else attempts).append(attempt)
         self._workload.take(attempts)
+        for attempt in unreadable:
+            # Guarantee 10: one bad row never blocks the rest. Another release may be able to read it.
+            self._workload.give_back(attempt, self._lease_seconds)
 
     async def _known(self, wanted: set[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
         """The definitions of what was claimed, read in one statement where they are not known yet."""

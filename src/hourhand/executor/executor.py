@@ -27,6 +27,7 @@ from hourhand.service.outage import Outage, persist
 logger = logging.getLogger("hourhand.executor")
 TEND_SECONDS = 1.0
 LAST_WORDS_SECONDS = 10.0
+LEAVE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,14 @@ class Executor:
         )
         self._heart = Heart(store, outage, identity, pulse, self._workload)
         self._claimer = Claimer(
-            store, outage, self._heart, self._workload, self._scribe, sure=pulse.sure, callback_url=callback_url
+            store,
+            outage,
+            self._heart,
+            self._workload,
+            self._scribe,
+            sure=pulse.sure,
+            lease_seconds=timing.lease_seconds,
+            callback_url=callback_url,
         )
 
     async def run(self, stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
@@ -94,13 +102,14 @@ class Executor:
                 async with asyncio.timeout(LAST_WORDS_SECONDS):
                     await self._claimer.finished()
             claiming.cancel()
-            await asyncio.gather(claiming, return_exceptions=True)
+            await asyncio.wait((claiming,), timeout=LEAVE_SECONDS)
             await self._workload.wind_up(hurry or asyncio.Event())
             await self._last_words()
         finally:
             for task in (claiming, *lasting):
                 task.cancel()
-            await asyncio.gather(claiming, *lasting, return_exceptions=True)
+            # A driver may wait for a server that says nothing; the process ends all the same.
+            await asyncio.wait((claiming, *lasting), timeout=LEAVE_SECONDS)
             self._workload.close()
 
     async def _beat(self) -> float:
@@ -131,9 +140,10 @@ class Executor:
         """Guarantee for the others: gone from the registry at once, so that nothing is sent here any more."""
         self._heart.leaving, self._heart.lanes = True, ()
         try:
-            await self._store.deregister(self._identity.id)
-        except StoreError as error:
-            logger.warning("could not leave the registry, which will notice by itself: %s", error)
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await self._store.deregister(self._identity.id)
+        except (StoreError, TimeoutError) as error:
+            logger.warning("could not leave the registry, which will notice by itself: %s", error or "no answer")
 
     async def _last_words(self) -> None:
         """Everything that was said and done reaches the store, unless that stays away."""

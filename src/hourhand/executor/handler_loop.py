@@ -29,14 +29,29 @@ class HandlerLoop:
         self._answered = time.monotonic()
         self._asked: float | None = None
         self._warned = False
+        self._stopping = False
         self._thread.start()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
+            while not self._stopping:
+                try:
+                    self.loop.run_forever()
+                except BaseException:
+                    # A task that a handler left behind and that calls sys.exit() ends the loop's run, not the loop.
+                    logger.exception("something on the handlers' loop tried to end it; it goes on")
         finally:
+            self._end_tasks()
             self.loop.close()
+
+    def _end_tasks(self) -> None:
+        """What handlers left behind is told that this is the end."""
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self.loop.run_until_complete(asyncio.wait(left, timeout=0.5))
 
     def look(self) -> float:
         """Ask for a sign of life; for how long the last one has been owed."""
@@ -68,6 +83,7 @@ class HandlerLoop:
 
     def stop(self) -> None:
         """Let it end; one that is blocked is left behind, and ends with the process."""
+        self._stopping = True
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=1.0)
 
@@ -86,14 +102,15 @@ class HandlerLoops:
             self._current = HandlerLoop()
         return self._current.loop
 
-    def watch(self) -> None:
-        """Look after them; called every second or so."""
+    def watch(self) -> bool:
+        """Look after them, every second or so; True if the current one was given up just now."""
         self._retired = [one for one in self._retired if one.look() > 0 or not self._idle(one)]
         if self._current is None or self._current.look() < REPLACE_SECONDS or len(self._retired) >= MOST_RETIRED:
-            return
+            return False
         logger.warning("the blocked handlers' loop is left to itself; new handlers start on a fresh one")
         self._retired.append(self._current)
         self._current = None
+        return True
 
     def _idle(self, one: HandlerLoop) -> bool:
         """Whether a loop that was given up has come to its end, which is then its end."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from hourhand.contracts.store import Store
 from hourhand.executor.attempt import LiveAttempt
-from hourhand.model.errors import StaleFence, StoreError, StoreUnavailable
+from hourhand.model.errors import StaleFence
 from hourhand.model.instance import Held, LogLine, Progress
 from hourhand.service.loop import rest_until
 from hourhand.service.outage import Outage, persist
@@ -31,13 +31,16 @@ class Scribe:
         self._lines: deque[tuple[LiveAttempt, LogLine]] = deque()
         self._noted: dict[Held, Progress] = {}
         self._checkpoints: list[tuple[Progress, asyncio.Future[None]]] = []
+        self._told = False
+        """Whether the loop knows that there are lines; told once, since each time wakes it."""
         self._wake = asyncio.Event()
         self._urgent = asyncio.Event()
 
     def add_line(self, attempt: LiveAttempt, line: LogLine) -> None:
         """Take one line over; never waits."""
         self._lines.append((attempt, line))
-        if len(self._lines) == 1 or len(self._lines) % MOST_LINES == 0:
+        if not self._told or len(self._lines) == MOST_LINES:
+            self._told = True
             self._loop.call_soon_threadsafe(self._ring, len(self._lines) >= MOST_LINES)
 
     def note(self, report: Progress) -> None:
@@ -74,6 +77,7 @@ class Scribe:
 
     async def flush(self) -> None:
         """Write all there is."""
+        self._told = False  # before they are taken: what comes after this tells again
         while self._lines:
             await self._flush_lines()
         if self._noted or self._checkpoints:
@@ -110,35 +114,54 @@ class Scribe:
             batch.append(self._lines.popleft())
             size += len(batch[-1][1].message)
         try:
-            lines = [(attempt.held, line) for attempt, line in batch]
-            await persist(partial(self._store.write_lines, lines), self._outage)
-        except StoreError as error:
-            logger.error("%d log lines could not be stored and are dropped: %s", len(batch), error)  # noqa: TRY400
+            await self._write([(attempt.held, line) for attempt, line in batch])
         finally:
             for attempt, _ in batch:
                 attempt.line_written()
 
+    async def _write(self, lines: list[tuple[Held, LogLine]]) -> None:
+        """Guarantee 10: one bad line never blocks the rest; it is found by halving, and dropped."""
+        try:
+            await persist(partial(self._store.write_lines, lines), self._outage)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others' lines are not to blame
+            if len(lines) == 1:
+                logger.error("a log line of instance %d is dropped: %s", lines[0][0].instance_id, error)  # noqa: TRY400
+                return
+            half = len(lines) // 2
+            await self._write(lines[:half])
+            await self._write(lines[half:])
+
     async def _flush_progress(self) -> None:
         noted, self._noted = self._noted, {}
         checkpoints, self._checkpoints = self._checkpoints, []
-        reports = [*noted.values(), *(report for report, _ in checkpoints)]
+        waiting: dict[Held, list[asyncio.Future[None]]] = {}
+        for report, stored in checkpoints:
+            waiting.setdefault(Held(report.instance_id, report.fence), []).append(stored)
+        await self._report([*noted.values(), *(report for report, _ in checkpoints)], waiting)
+
+    async def _report(self, reports: list[Progress], waiting: Mapping[Held, list[asyncio.Future[None]]]) -> None:
         try:
             superseded = set(await persist(partial(self._store.report_progress, reports), self._outage))
-        except StoreUnavailable:
-            raise
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
-            _refuse(checkpoints, error)
+        except Exception as error:  # noqa: BLE001 - one that cannot be stored must not take the others with it
+            if len(reports) == 1:
+                logger.error("progress of instance %d is dropped: %s", reports[0].instance_id, error)  # noqa: TRY400
+                _answer(waiting.get(Held(reports[0].instance_id, reports[0].fence), ()), error)
+                return
+            half = len(reports) // 2
+            await self._report(reports[:half], waiting)
+            await self._report(reports[half:], waiting)
             return
-        for report, stored in checkpoints:
-            if stored.done():
-                continue
-            if Held(report.instance_id, report.fence) in superseded:
-                stored.set_exception(StaleFence(report.instance_id, report.fence))
-            else:
-                stored.set_result(None)
+        for one in reports:
+            held = Held(one.instance_id, one.fence)
+            stale = StaleFence(one.instance_id, one.fence) if held in superseded else None
+            if one.checkpoint is not None or stale:
+                _answer(waiting.get(held, ()), stale)
 
 
-def _refuse(checkpoints: Iterable[tuple[Progress, asyncio.Future[None]]], error: Exception) -> None:
-    for _, stored in checkpoints:
+def _answer(waiting: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
+    for stored in waiting:
         if not stored.done():
-            stored.set_exception(error)
+            if error is None:
+                stored.set_result(None)
+            else:
+                stored.set_exception(error)

@@ -1,28 +1,57 @@
-"""Rules: which words of an argument list a shell would read as a program of its own."""
+"""Rules: which words of an argument list a shell, or an interpreter like it, would read as a program of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 from enum import Enum, auto
 
 SHELLS = frozenset({"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "fish", "csh", "tcsh", "yash"})
-_LONG_WITH_TEXT = ("--command", "--init-command")
+INTERPRETERS: Mapping[str, str] = {
+    "python": "c",
+    "pypy": "c",
+    "perl": "eE",
+    "ruby": "e",
+    "node": "ep",
+    "nodejs": "ep",
+    "bun": "ep",
+    "php": "rBRE",
+    "lua": "e",
+    "luajit": "e",
+    "R": "e",
+    "Rscript": "e",
+    "julia": "eE",
+    "osascript": "e",
+    "expect": "c",
+    "elixir": "e",
+    "groovy": "e",
+    "pwsh": "cCe",
+    "powershell": "cCe",
+}
+"""By name without its version: the letters of options behind which a program follows."""
+_LONG_WITH_TEXT = ("--command", "--init-command", "--eval", "--print", "--run", "--process-code")
 _LONG_WITH_VALUE = ("--rcfile", "--init-file", "--emulate")
+_VERSION = re.compile(r"(?<=[A-Za-z])[0-9.]+\Z")
 
 
 class Word(Enum):
-    """What a word of an argument list is to the shell it is given to."""
+    """What a word of an argument list is to the program it is given to."""
 
     ARGUMENT = auto()
     OPTION = auto()
+    """An option of a shell or an interpreter, or the value of one."""
     TEXT = auto()
-    """A program that the shell runs."""
+    """A program that a shell runs; `${name}` is a shell's own way to write a variable."""
+    PROGRAM = auto()
+    """A text that something else runs, or gives to a shell."""
+    ALONE = auto()
+    """An argument behind the text that an unknown program runs, and perhaps a part of it."""
 
 
 class ShellReading:
-    """Reads an argument list word by word, as a shell that occurs in it would.
+    """Reads an argument list word by word, as a shell or an interpreter that occurs in it would.
 
-    A shell may stand behind others (`env`, `timeout 5`, `busybox`), so every word that is named like one counts, even
+    It may stand behind others (`env`, `timeout 5`, `busybox`), so every word that is named like one counts, even
     where it is an ordinary argument: the mistake on that side is harmless.
     """
 
@@ -32,18 +61,27 @@ class ShellReading:
         self.has_text = False
         """Whether a shell was given a program in its arguments."""
         self.in_options = False
-        """Whether the next word may be an option of a shell."""
+        """Whether the next word may be an option of a shell or an interpreter."""
+        self._letters = ""
+        """Of the interpreter whose options are read; a shell has none."""
         self._text_follows = False
         self._values = 0
         """How many of the next words belong to options (`-o pipefail`)."""
+
+    @property
+    def reads_stdin(self) -> bool:
+        """Whether the program may be what is read from stdin."""
+        return self.has_shell or self.in_options
 
     def kind(self, word: str) -> Word:
         """What this word would be, if it came next."""
         if not self.in_options:
             return Word.ARGUMENT
-        if self._values or is_option(word):
+        if self._values or (is_option(word) and word != "-"):
             return Word.OPTION
-        return Word.TEXT if self._text_follows else Word.ARGUMENT
+        if not self._text_follows:
+            return Word.ARGUMENT
+        return Word.PROGRAM if self._letters else Word.TEXT
 
     def take(self, word: str) -> None:
         """Go on by one word."""
@@ -52,20 +90,23 @@ class ShellReading:
             self._values -= 1
         elif kind is Word.OPTION:
             self._option(word)
-        else:
-            shell = kind is Word.ARGUMENT and word.rpartition("/")[2] in SHELLS
-            self.has_shell |= shell
-            self.in_options = shell
+        elif not (word == "-" and self._letters):  # which is where an interpreter reads its program: from stdin
+            name = program_name(word) if kind is Word.ARGUMENT else ""
+            self.has_shell |= name in SHELLS
+            self._letters = INTERPRETERS.get(name, "")
+            self.in_options = name in SHELLS or name in INTERPRETERS
             self._text_follows = False
 
     def _option(self, word: str) -> None:
         name, equals, _ = word.partition("=")
-        if not word.startswith("--"):
+        if word.startswith("--"):
+            text, self._values = name in _LONG_WITH_TEXT, int(name in _LONG_WITH_VALUE and not equals)
+        elif self._letters:
+            text = any(letter in word for letter in self._letters)
+        else:
             # A cluster, such as -euo or -lc; in some shells the program may follow in the same word.
             text, self._values = "c" in word.lower(), word.lower().count("o")
-        else:
-            text, self._values = name in _LONG_WITH_TEXT, int(name in _LONG_WITH_VALUE and not equals)
-        self.has_text |= text
+        self.has_text |= text and not self._letters
         self._text_follows |= text and not equals
 
 
@@ -74,9 +115,8 @@ def is_option(word: str) -> bool:
     return word[:1] in ("-", "+")
 
 
-def runs_text(command: Sequence[str]) -> bool:
-    """Whether an argument list has a shell run a program that is written in the list itself."""
-    reading = ShellReading()
-    for word in command:
-        reading.take(word)
-    return reading.has_text
+def program_name(word: str) -> str:
+    """The name by which a program is known: without its folder, an interpreter without its version."""
+    name = word.rpartition("/")[2]
+    bare = _VERSION.sub("", name)
+    return bare if bare in INTERPRETERS else name

@@ -19,6 +19,7 @@ from hourhand.service.loop import repeat
 from hourhand.service.outage import Outage
 
 logger = logging.getLogger("hourhand.scheduler")
+LEAVE_SECONDS = 3.0
 
 
 class Scheduler:
@@ -53,7 +54,8 @@ class Scheduler:
         finally:
             for one in loops:
                 one.cancel()
-            await asyncio.gather(*loops, return_exceptions=True)
+            # A driver may wait for a server that says nothing; the process ends all the same.
+            await asyncio.wait(loops, timeout=LEAVE_SECONDS)
             with suppress(StoreError, TimeoutError):
-                async with asyncio.timeout(2):
+                async with asyncio.timeout(LEAVE_SECONDS):
                     await self._sweeper.leave()

@@ -33,9 +33,9 @@ from hourhand.model.page import Page
 from hourhand.model.task import Task, TaskVersion
 from hourhand.model.words import ENDED, Status, TriggeredBy
 from hourhand.store.database import Row, Tx
-from hourhand.store.definitions import SELECT_TASKS, with_dependencies
+from hourhand.store.definitions import SELECT_TASKS, whole, with_dependencies
 from hourhand.store.ids import allocated_since, possible
-from hourhand.store.rows import definition_of, instance_of
+from hourhand.store.rows import definition_of, instance_of, readable
 from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
 from hourhand.store.sql import records
 from hourhand.store.statements import Statement
@@ -302,7 +302,7 @@ async def list_tasks(tx: Tx, wanted: TaskFilter, *, limit: int, cursor: str | No
         _tasks(tuple(params)), **params, after="" if place is None else place[1], limit=_bounded(limit) + 1
     )
     found = await with_dependencies(tx, rows[:limit])
-    return Page(tuple(found), write_cursor("name", found[-1].name) if len(rows) > limit else None)
+    return Page(tuple(found), write_cursor("name", rows[limit - 1]["name"]) if len(rows) > limit else None)
 
 
 _ESCAPE = "/"
@@ -322,7 +322,7 @@ async def task_by_name(tx: Tx, name: str) -> Task | None:
     """The task of that name that is not deleted."""
     if "\x00" in name:
         return None  # no text of PostgreSQL holds it
-    found = await with_dependencies(tx, await tx.fetch(_BY_NAME, name=name))
+    found = await whole(tx, await tx.fetch(_BY_NAME, name=name))
     return found[0] if found else None
 
 
@@ -341,7 +341,7 @@ def _version_of(row: Row) -> TaskVersion:
     return TaskVersion(
         task_id=row["task_id"],
         version=row["version"],
-        definition=definition_of(row["definition"]),
+        definition=definition_of(row),
         changed_by=row["changed_by"],
         changed_at=row["changed_at"],
     )
@@ -350,8 +350,9 @@ def _version_of(row: Row) -> TaskVersion:
 def _page(
     rows: Sequence[Row], limit: int, read: Callable[[Row], T], place: Callable[[Row], tuple[Any, ...]]
 ) -> Page[T]:
+    """What cannot be read is left out of its page; the next page begins where it would have."""
     more = len(rows) > limit
-    return Page(tuple(read(row) for row in rows[:limit]), write_cursor(*place(rows[limit - 1])) if more else None)
+    return Page(tuple(readable(rows[:limit], read)), write_cursor(*place(rows[limit - 1])) if more else None)
 
 
 def _bounded(limit: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
@@ -19,7 +19,7 @@ from hourhand.rules.misfire import SkipRun, due
 from hourhand.rules.overlap import Verdict, overlap, policy_for
 from hourhand.rules.schedule import After, parse
 from hourhand.store.cancel import cancel_instances
-from hourhand.store.database import Tx
+from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import SELECT_TASKS, with_dependencies
 from hourhand.store.instants import Made, joined, make_instants, record_skips, targets_of
 from hourhand.store.registry import alive_executors, paused_tasks
@@ -86,14 +86,31 @@ async def materialise(tx: Tx, *, limit: int, look_ahead: timedelta, lease_second
     if not rows:
         return Materialised()
     now = await tx.now()
-    return await wake(
-        tx,
-        await with_dependencies(tx, rows),
-        now=now,
-        horizon=now + look_ahead,
-        look_ahead=look_ahead,
-        lease_seconds=lease_seconds,
-    )
+    locked = await with_dependencies(tx, rows)
+    postponed = await _postpone(tx, rows, {task.id for task in locked}, now)
+    done = Materialised()
+    if locked:
+        done = await wake(
+            tx, locked, now=now, horizon=now + look_ahead, look_ahead=look_ahead, lease_seconds=lease_seconds
+        )
+    done.tasks += postponed
+    return done
+
+
+async def _postpone(tx: Tx, rows: Sequence[Row], read: Container[int], now: datetime) -> int:
+    """Guarantee 10: what this release cannot read is looked at again later, by whoever can; how many.
+
+    Their instants stay due: who reads them next makes them, or records why not (guarantee 2).
+    """
+    later = now + UNREADABLE_AGAIN
+    armed = [
+        {"id": row["id"], "next_fire_at": row["next_fire_at"], "wake_at": later}
+        for row in rows
+        if row["id"] not in read
+    ]
+    if armed:
+        await tx.run(ARM, armed=armed)
+    return len(armed)
 
 
 async def next_wake(tx: Tx) -> datetime | None:

@@ -157,8 +157,7 @@ async def _place(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> tuple[in
     lane_id, key, target = ended["lane_id"], ended["concurrency_key"], ended["target_executor_id"]
     if target is None and (key is None or args is None):
         return lane_id, key
-    version = (ended["task_id"], ended["task_version"])
-    definition = (await Versions().get(tx, [version]))[version]
+    definition = await Versions().require(tx, ended["task_id"], ended["task_version"])
     if target is not None:
         lane = lane_of(definition, ended["group_id"], target)
         lane_id = (await lane_ids(tx, [lane]))[lane]

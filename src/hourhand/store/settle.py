@@ -98,9 +98,10 @@ async def settle(
     dependents = await tx.fetch(_DEPENDENTS, ids=ended)
     again = {row["id"] for row in await tx.fetch(_AFTER_TASKS, ids=ended)}
     # Tasks first, ascending: dependents shared (other settlers may pass, edits may not), re-armed ones exclusively.
-    locked = await lock_tasks(tx, [row["task_id"] for row in dependents], share=True)
+    locked = await lock_tasks(tx, [row["task_id"] for row in dependents], share=True, unreadable=True)
     aftermath = await _make_downstream(tx, unsettled, dependents, locked, lease_seconds)
-    await _rearm(tx, unsettled, await lock_tasks(tx, again), look_ahead)
+    armed = await lock_tasks(tx, again, unreadable=True)
+    await _rearm(tx, unsettled, armed, look_ahead)
     ends = [{"task_id": row["task_id"], "at": row["scheduled_time"]} for row in unsettled]
     waiting = {row["instance_id"] for row in await tx.fetch(WAITING_ON, points=ends, limit=EVALUATED_AT_ONCE)}
     # Those made just now are evaluated after this commit, since their other upstreams may be ending at this moment.
@@ -109,10 +110,17 @@ async def settle(
         # More may wait for these: they stay unsettled, here and in the ledger, until nobody does.
         aftermath.unsettled |= {(row["task_id"], row["scheduled_time"]) for row in unsettled}
         return len(unsettled), aftermath
-    settled = [{name: row[name] for name in ("task_id", "scheduled_time", "unsettled")} for row in unsettled]
-    await tx.fetch(LOCK_INSTANTS, instants=settled)
-    await tx.run(_CLEAR, settled=settled)
-    return len(unsettled), aftermath
+    # What follows for a task that cannot be read here is left to a process that can read it.
+    left = {row["depends_on_id"] for row in dependents if row["task_id"] not in locked} | (again - armed.keys())
+    settled = [
+        {name: row[name] for name in ("task_id", "scheduled_time", "unsettled")}
+        for row in unsettled
+        if row["task_id"] not in left
+    ]
+    if settled:
+        await tx.fetch(LOCK_INSTANTS, instants=settled)
+        await tx.run(_CLEAR, settled=settled)
+    return len(settled), aftermath
 
 
 async def _make_downstream(
