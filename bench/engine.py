@@ -73,7 +73,7 @@ async def _until_all_ended(store: Store) -> None:
         newest = (await store.list_instances(limit=1)).items
         if not newest or newest[0].status.ended:
             return
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.2)
 
 
 async def _pick_up(store: Store, task_id: int) -> None:

@@ -96,7 +96,7 @@ async def test_a_beat_tells_what_was_superseded(world: World) -> None:
     await expire(world, f"id IN ({reaped.instance_id}, {taken.instance_id})")
     await world.store.reap()
     await world.executor("e2")
-    await world.claim("e2")  # one that lost its executor: the older of the two
+    await world.claim("e2", limit=1)  # the older of the two that lost their executor
 
     beat = await world.store.beat("e1", held([ended, reaped, taken, kept]))
 
@@ -207,3 +207,68 @@ async def test_beats_of_the_same_instances_in_opposite_order_never_see_a_deadloc
     )
 
     assert all(not getattr(beat, "superseded", ()) for beat in beats)
+
+
+async def test_an_attempt_that_is_reaped_while_its_beat_waits_is_superseded(cluster_world: World) -> None:
+    world = cluster_world
+    mine, reaped = await running(world, 2)
+    pool = world.store.database.pool  # type: ignore[attr-defined]  # PostgreSQL
+    async with pool.acquire() as connection, connection.transaction():
+        # As a reaper does: the beat's statement has begun before this is committed.
+        await connection.execute(
+            "UPDATE task_instances SET status = 'pending', fence = fence + 1, executor_id = NULL, lease_until = NULL "
+            "WHERE id = $1",
+            reaped.instance_id,
+        )
+        beating = asyncio.create_task(world.store.beat("e1", held([mine, reaped])))
+        async with asyncio.timeout(20):
+            while not await pool.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(0.01)
+
+    beat = await beating
+
+    assert (beat.superseded, beat.cancelled) == ((reaped.instance_id,), ())
+    row = await living(world, reaped.instance_id)
+    assert row is not None
+    assert row["lease_until"] is None
+
+
+async def test_a_cancel_that_is_asked_while_the_beat_waits_is_heard(cluster_world: World) -> None:
+    world = cluster_world
+    (claimed,) = await running(world, 1)
+    pool = world.store.database.pool  # type: ignore[attr-defined]  # PostgreSQL
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("UPDATE task_instances SET cancel_requested = true, progress = 0.5")
+        before = await leases(world)
+        beating = asyncio.create_task(world.store.beat("e1", held([claimed])))
+        async with asyncio.timeout(20):
+            while not await pool.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                await asyncio.sleep(0.01)
+
+    assert (await beating).cancelled == (claimed.instance_id,)
+
+    row = await living(world, claimed.instance_id)
+    assert row is not None
+    assert row["progress"] == 0.5
+    assert await leases(world) != before
+
+
+async def test_a_beat_of_a_paused_group_or_of_all_is_served_nothing(world: World) -> None:
+    (claimed,) = await running(world, 1)
+    assert (await world.store.beat("e1", held([claimed]))).lanes
+    (group,) = [one.id for one in await world.store.list_groups() if one.name == "default"]
+    since = "0" if world.store.database.dialect == "sqlite" else "now()"
+    pause = "INSERT INTO pauses (scope, scope_id, reason, owner, created_at, until) VALUES ({}, 'r', 'o', {}, {})"
+    later = "9000000000000000" if world.store.database.dialect == "sqlite" else "now() + interval '1 day'"
+    for scope, until, served in (
+        (f"'group', {group + 1}", "NULL", True),
+        (f"'group', {group}", since, True),
+        (f"'group', {group}", "NULL", False),
+        (f"'group', {group}", later, False),
+        ("'all', NULL", "NULL", False),
+        (f"'task', {group}", "NULL", True),
+    ):
+        await world.execute(pause.format(scope, since, until))
+        beat = await world.store.beat("e1", held([claimed]))
+        assert (bool(beat.lanes), beat.superseded) == (served, ()), (scope, until)
+        await world.execute("DELETE FROM pauses")

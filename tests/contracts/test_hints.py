@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hourhand.model.errors import StoreError
 from hourhand.model.hints import Hint
-from hourhand.store import open_store
+from hourhand.store import hints, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,3 +149,28 @@ async def test_a_message_that_cannot_be_read_is_passed_over(cluster_world: World
         assert ear.heard == [frozenset({7})]
     finally:
         await other.close()
+
+
+async def test_a_listener_survives_a_fault_and_hears_again(
+    cluster_world: World, postgresql_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = await open_store(postgresql_url)
+    hear, faults = other.database.hear, [RuntimeError("a fault of our own"), StoreError("a password was changed")]
+
+    async def failing(heard: Callable[[str], None]) -> None:
+        if faults:
+            raise faults.pop(0)
+        await hear(heard)
+
+    monkeypatch.setattr(other.database, "hear", failing)
+    monkeypatch.setattr(hints, "RECONNECT_SECONDS", 0.05)
+    try:
+        ear = Ear(other, Hint.CANCEL)
+        async with asyncio.timeout(20):
+            while frozenset({7}) not in ear.heard:
+                await cluster_world.store.database.notify('["x", {"cancel": [7]}]')
+                await asyncio.sleep(0.1)
+    finally:
+        await other.close()
+    assert caplog.text.count("cannot be heard") == 2
+    assert "a fault of our own" in caplog.text

@@ -24,6 +24,7 @@ from contracts.million import (
 from contracts.plans import Plans, PostgresqlPlans, SqlitePlans, statements
 from contracts.world import World
 from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.instance import Held
 from hourhand.model.words import Status, TaskType, TriggeredBy
 from hourhand.store import open_store, retention
 from hourhand.store.listing import write_cursor
@@ -81,6 +82,11 @@ async def _finish(world: World) -> None:
     await world.end(await world.claim("e1", limit=20))
 
 
+async def _beat(world: World) -> None:
+    held = [Held(one.instance_id, one.fence) for one in await world.claim("e1", limit=20)]
+    await world.store.beat("e1", held, extend=held[:10])
+
+
 async def _retry_and_cancel(world: World) -> None:
     await world.store.cancel(LOGS + LIVING - 1, reason="test")
     await world.store.retry(LOGS + LIVING - 1)
@@ -90,6 +96,7 @@ VERBS: dict[str, Callable[[World], Awaitable[Any]]] = {
     "materialise": lambda world: world.store.materialise(limit=20),
     "next_wake": lambda world: world.store.next_wake(),
     "claim": lambda world: world.claim("e1", limit=20),
+    "beat": _beat,
     "finish": _finish,
     "reap": lambda world: world.store.reap(limit=20),
     "permits": lambda world: world.store.give_permits(["key 3", "key 4"]),

@@ -53,6 +53,25 @@ async def test_a_server_that_accepts_no_connections_is_unavailable(
         cluster.drop_database(url)
 
 
+async def test_the_driver_does_not_complain_beside_the_store(
+    cluster: Cluster, postgresql_template: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = cluster.create_database(template=postgresql_template)
+    name = url.rpartition("/")[2]
+    store = await open_store(url)
+    try:
+        cluster.sql(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        cluster.sql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")  # noqa: S608
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable):
+                await store.ping()
+            await asyncio.sleep(0.3)  # the driver would try by itself, and say so
+    finally:
+        await store.close()
+        cluster.drop_database(url)
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("asyncpg")] == []
+
+
 async def test_a_read_only_server_is_unavailable_for_writing_alone(cluster: Cluster, postgresql_template: str) -> None:
     """As after a failover, until the other server is found."""
     url = cluster.create_database(template=postgresql_template)

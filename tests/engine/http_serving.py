@@ -110,6 +110,7 @@ async def run(
     payload: dict[str, Any],
     *,
     settings: Settings | None = None,
+    loopback: bool = True,
     resolve: Callable[[str, int], Awaitable[list[str]]] | None = None,
     tls: ssl.SSLContext | None = None,
     attempt: Recorded | None = None,
@@ -117,7 +118,7 @@ async def run(
 ) -> tuple[Outcome, Recorded]:
     """Run one attempt of an http task; its outcome, and the attempt with what it logged."""
     attempt = attempt or Recorded(TaskType.HTTP, payload, **fields)
-    runner = HttpRunner(settings or Settings(), resolve=resolve, tls=tls)
+    runner = HttpRunner(settings or Settings(), loopback=loopback, resolve=resolve, tls=tls)
     try:
         async with asyncio.timeout(PATIENCE):
             return await runner.run(attempt), attempt
@@ -141,7 +142,7 @@ def output(outcome: Outcome) -> str:
 @asynccontextmanager
 async def under_way(attempt: Recorded) -> AsyncIterator[asyncio.Task[Outcome]]:
     """Start an attempt, which the test cancels."""
-    runner = HttpRunner(Settings())
+    runner = HttpRunner(Settings(), loopback=True)
     task = asyncio.create_task(runner.run(attempt))
     try:
         async with asyncio.timeout(PATIENCE):

@@ -72,12 +72,10 @@ def test_an_address_of_one_interface_is_refused_even_in_an_allowed_network() -> 
     assert not policy("fe80::/10").allows(ip_address("fe80::1%eth0"))
 
 
-@pytest.mark.parametrize(
-    ("host", "allow_remote", "loopback"),
-    [("127.0.0.1", False, True), ("localhost", True, True), ("::1", False, True), ("0.0.0.0", True, False)],  # noqa: S104
-)
-def test_loopback_is_allowed_while_bound_to_loopback(host: str, *, allow_remote: bool, loopback: bool) -> None:
-    made = AddressPolicy.of(Settings(host=host, allow_remote=allow_remote), resolving())
+@pytest.mark.parametrize("loopback", [True, False])
+def test_loopback_is_allowed_to_a_process_that_listens_there_and_not_by_default(*, loopback: bool) -> None:
+    changed = {"loopback": True} if loopback else {}
+    made = AddressPolicy.of(Settings(), resolving(), **changed)
     for address in ("127.0.0.1", "127.0.0.53", "::1", "::ffff:127.0.0.1"):
         assert made.allows(ip_address(address)) is loopback
     for address in ("0.0.0.0", "::", "10.0.0.1", "169.254.169.254"):  # noqa: S104

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,15 @@ from engine.commands import attempt, command_runner
 from hourhand.contracts.runner import Runner
 from hourhand.model.words import OutcomeKind, TaskType
 from hourhand.runners.command import CommandRunner
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder in which executors of this test make theirs."""
+    folder = tmp_path.resolve() / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture
@@ -142,23 +152,42 @@ async def test_by_default_each_attempt_has_an_empty_private_folder_that_is_gone_
 
 
 async def test_folders_of_a_killed_executor_are_removed_by_the_next_and_those_of_a_living_one_are_not(
-    tmp_path: Path, runner: CommandRunner
+    tmp_path: Path, scratch: Path, runner: CommandRunner
 ) -> None:
     living = attempt("touch file; echo ready; read line < $HOURHAND_PROGRESS")
     running = asyncio.create_task(runner.run(living))
     await living.until_written("ready")
-    above = tmp_path / "scratch"
-    dead = above / "99999-dead"
+    dead, unlocked, link = (scratch / f"hourhand-{os.geteuid()}-{name}" for name in ("dead", "unlocked", "link"))
     (dead / "1-1" / "work").mkdir(parents=True)
     (dead / "lock").touch()
+    unlocked.mkdir()
+    link.symlink_to(tmp_path)
     other = command_runner(tmp_path)
     await other.run(attempt(["true"]))
     assert not dead.exists()
-    assert list(above.rglob("file"))
-    assert stat.S_IMODE(above.stat().st_mode) == 0o711
+    assert unlocked.exists()  # it is just being made
+    assert link.exists()
+    (alive,) = _all_below(scratch, "file")
+    assert stat.S_IMODE((scratch / alive.relative_to(scratch).parts[0]).stat().st_mode) == 0o700
     running.cancel()
     await running
     other.close()
+
+
+async def test_an_executors_folders_are_not_in_the_data_folder_and_end_with_it(tmp_path: Path, scratch: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    runner = command_runner(data)
+    where = Path((((await runner.run(attempt(["pwd", "-P"]))).result) or {})["output"].strip())
+    assert where.is_relative_to(scratch)
+    assert not _all_below(data)
+    assert _all_below(scratch)
+    runner.close()
+    assert not _all_below(scratch)
+
+
+def _all_below(folder: Path, name: str = "*") -> list[Path]:
+    return list(folder.rglob(name))
 
 
 async def test_stdin_is_empty_unless_given(runner: CommandRunner) -> None:

@@ -215,7 +215,7 @@ async def test_one_runner_serves_many_attempts_at_once(server: Server) -> None:
         writer.write(answer("200 OK", asked.headers["hourhand-instance-id"].encode()))
 
     url = server.on("/", respond)
-    runner = HttpRunner(Settings())
+    runner = HttpRunner(Settings(), loopback=True)
     attempts = [Recorded(TaskType.HTTP, {"url": url}, instance_id=number) for number in range(20)]
     async with asyncio.timeout(PATIENCE):
         outcomes = await asyncio.gather(*(runner.run(attempt) for attempt in attempts))

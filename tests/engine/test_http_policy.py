@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-REMOTE = Settings(host="0.0.0.0", allow_remote=True)  # noqa: S104
-
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
@@ -30,8 +28,8 @@ async def server() -> AsyncIterator[Server]:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0", "[::]"])  # noqa: S104
-async def test_loopback_is_refused_while_others_can_reach_this_program(server: Server, host: str) -> None:
-    outcome, _ = await run({"url": server.url("/", host)}, settings=REMOTE)
+async def test_loopback_is_refused_to_a_process_that_does_not_listen_there(server: Server, host: str) -> None:
+    outcome, _ = await run({"url": server.url("/", host)}, loopback=False)
     assert (outcome.kind, outcome.retryable) == (OutcomeKind.FAILED, False)
     assert outcome.error_message is not None
     assert outcome.error_message.startswith(f"GET {server.url('/', host)} is refused: ")
@@ -40,15 +38,15 @@ async def test_loopback_is_refused_while_others_can_reach_this_program(server: S
 
 
 async def test_an_allowed_network_can_be_reached(server: Server) -> None:
-    settings = REMOTE.model_copy(update={"http_allow": (ip_network("127.0.0.1/32"),)})
-    outcome, _ = await run({"url": server.url("/")}, settings=settings)
+    settings = Settings(http_allow=(ip_network("127.0.0.1/32"),))
+    outcome, _ = await run({"url": server.url("/")}, settings=settings, loopback=False)
     assert outcome.kind is OutcomeKind.SUCCESS
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f.1", "127.1", "0177.1"])
 async def test_other_forms_of_an_address_do_not_get_by(server: Server, host: str) -> None:
-    for settings in (Settings(), REMOTE):
-        outcome, _ = await run({"url": server.url("/", host)}, settings=settings)
+    for loopback in (True, False):
+        outcome, _ = await run({"url": server.url("/", host)}, loopback=loopback)
         assert (outcome.kind, outcome.retryable) == (OutcomeKind.FAILED, False)
     assert not server.connections
 

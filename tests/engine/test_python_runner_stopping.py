@@ -14,9 +14,11 @@ import time
 import pytest
 
 from engine.attempts import PATIENCE
+from engine.commands import until
 from engine.python_runs import attempt, runner_of
 from hourhand import Context
 from hourhand.model.words import OutcomeKind
+from hourhand.runners.python_threads import Threads
 
 
 async def test_a_handler_on_the_loop_is_stopped_by_cancellation() -> None:
@@ -96,14 +98,71 @@ async def test_a_thread_that_does_not_return_is_left_behind_with_a_word(caplog: 
     (line,) = attempted.at_level("error")
     assert "did not return within 0.05 s: its thread still runs" in line
 
-    following = attempt(args={"wait": False})
-    next_one = asyncio.create_task(runner.run(following))
-    await asyncio.sleep(0)
-    assert following.at_level("warning") == ["waits for a thread: all 1 are taken"]
+    # Its place is another's now.
+    assert (await runner.run(attempt(args={"wait": False}))).result == {"value": "free"}
+    assert not release.is_set()
     release.set()
-    assert (await next_one).result == {"value": "free"}
-    messages = [one.getMessage() for one in caplog.records]
-    assert "handler 'sample' of instance 7 has returned and gave its thread back" in messages
+    await until(lambda: "handler 'sample' of instance 7 has returned and gave its thread back" in caplog.messages)
+    await runner.close()
+
+
+async def test_threads_that_never_return_are_replaced_up_to_a_bound_and_then_attempts_are_handed_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    begun, release = threading.Semaphore(0), threading.Event()
+
+    def stuck(wait: bool = True) -> str:  # noqa: FBT001, FBT002 - an argument of an instance
+        begun.release()
+        if wait:
+            release.wait(PATIENCE)
+        return "free"
+
+    async def give_one_up() -> None:
+        running = asyncio.create_task(runner.run(attempt()))
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)
+        running.cancel()
+        await asyncio.wait({running})
+
+    runner = runner_of(stuck, grace_seconds=0.05, concurrency=2, lease_seconds=17)
+    for _ in range(3):
+        await give_one_up()
+    assert (await runner.run(attempt(args={"wait": False}))).result == {"value": "free"}
+    assert begun.acquire(blocking=False)
+    await give_one_up()
+
+    refused = attempt(args={"wait": False})
+    outcome = await runner.run(refused)
+    assert (outcome.kind, outcome.delay_seconds) == (OutcomeKind.HANDED_BACK, 17)
+    (line,) = refused.at_level("warning")
+    assert line.startswith("handed back: 4 threads of this executor still run handlers that were stopped")
+    assert any("4 threads run handlers that do not return" in one for one in caplog.messages)
+
+    release.set()
+    await until(lambda: sum("gave its thread back" in one for one in caplog.messages) == 4)
+    outcomes = await asyncio.gather(*[runner.run(attempt(args={"wait": False})) for _ in range(6)])
+    assert [one.result for one in outcomes] == [{"value": "free"}] * 6
+    await runner.close()
+
+
+def test_there_are_as_many_threads_as_before_once_what_was_given_up_returns() -> None:
+    release, threads = threading.Event(), Threads[str](2, "counted")
+    stuck = [threads.submit(lambda: str(release.wait(PATIENCE))) for _ in range(2)]
+    waiting = threads.submit(lambda: "done")
+    assert threads.busy
+    assert not waiting.done()
+    for one in stuck:
+        threads.give_up(one)
+    assert waiting.result(PATIENCE) == "done"
+    assert (threads.given_up, threads.short) == (2, False)
+    release.set()
+    for one in stuck:
+        assert one.result(PATIENCE) == "True"
+        threads.give_up(one)  # it has returned, so nothing is given up
+    both = threading.Barrier(2, timeout=PATIENCE)
+    for one in [threads.submit(lambda: str(both.wait() >= 0)) for _ in range(4)]:
+        assert one.result(PATIENCE) == "True"
+    assert (threads.given_up, threads.busy) == (0, False)
+    threads.close()
 
 
 async def test_what_waits_for_a_thread_is_stopped_at_once() -> None:

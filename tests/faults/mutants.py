@@ -19,7 +19,8 @@ from sqlalchemy import bindparam, text
 
 from hourhand.model.answers import Aftermath, Flush
 from hourhand.model.instance import Beat, Ending
-from hourhand.store import definitions, finish, instants, materialise, registry, settle, waits
+from hourhand.store import beat as beats
+from hourhand.store import definitions, finish, instants, materialise, settle, waits
 from hourhand.store.database import Tx
 from hourhand.store.definitions import SELECT_TASKS, Versions
 from hourhand.store.schema import tasks
@@ -41,7 +42,7 @@ def no_fence() -> None:
 
     River, Oban and PGQueuer complete like this.
     """
-    finish_batch, beat = finish.finish_batch, registry.beat
+    finish_batch, beat = finish.finish_batch, beats.beat
 
     async def believing(tx: Tx, endings: Sequence[Ending], versions: Versions) -> Flush:
         rows = await tx.fetch(finish._LOCK, ids=sorted({one.instance_id for one in endings}))  # noqa: SLF001
@@ -56,7 +57,7 @@ def no_fence() -> None:
         return replace(await beat(tx, **arguments), superseded=())
 
     put(finish, "finish_batch", believing)
-    put(registry, "beat", silent)
+    put(beats, "beat", silent)
 
 
 def no_ledger() -> None:

@@ -24,7 +24,7 @@ from hourhand.runners.python import PythonRunner
 from hourhand.scheduler import Scheduler
 from hourhand.service.outage import Outage, persist
 from hourhand.service.signals import Stopping, signals
-from hourhand.settings import Settings
+from hourhand.settings import Settings, is_loopback
 from hourhand.store import Store
 
 
@@ -91,7 +91,7 @@ async def run(
             )
             parts.append(scheduler.run(stopping.stop))
         if work.groups:
-            runners = _runners(settings, work, stack)
+            runners = _runners(settings, work, stack, serving=address is not None)
             key = await persist(store.callback_key, outage)
             url = partial(_callback_url, (address or settings.url).rstrip("/"), key)
             for group in work.groups:
@@ -131,14 +131,13 @@ def _timing(settings: Settings) -> Timing:
     )
 
 
-def _runners(settings: Settings, work: Work, stack: AsyncExitStack) -> Mapping[TaskType, Runner]:
-    command, http, python = (
-        CommandRunner(settings),
-        HttpRunner(settings),
-        PythonRunner(work.handlers, settings=settings),
-    )
+def _runners(settings: Settings, work: Work, stack: AsyncExitStack, *, serving: bool) -> Mapping[TaskType, Runner]:
+    command = CommandRunner(settings)
     stack.callback(command.close)
+    # Whoever may add tasks to an API on loopback is on this machine already, and may call it.
+    http = HttpRunner(settings, loopback=serving and is_loopback(settings.host))
     stack.push_async_callback(http.close)
+    python = PythonRunner(work.handlers, settings=settings)
     stack.push_async_callback(python.close)
     runners: tuple[Runner, ...] = (command, http, python)
     return {runner.type: runner for runner in runners}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hourhand.model.words import TaskType
-from hourhand.rules.shells import runs_text
+from hourhand.rules.evaluation import runs_text
 
 _NAMES = frozenset(
     """
@@ -18,6 +19,7 @@ _NAMES = frozenset(
     PGSYSCONFDIR PSQLRC PSQL_PAGER MYSQL_HOME WGETRC CURL_HOME
     """.split()  # noqa: SIM905  # a list of names reads best as one
 )
+_ASSIGNMENT = re.compile(r"(?:-e|--env=)?([A-Za-z_][^=\s]*)=")
 _PREFIXES = ("LD_", "DYLD_", "PYTHON", "PERL5", "GIT_", "BASH_FUNC_", "LUA_", "ANSIBLE_")
 
 
@@ -29,8 +31,8 @@ def privileged(kind: TaskType, payload: Mapping[str, Any]) -> tuple[str, ...]:
     command = payload.get("command")
     if isinstance(command, str):
         found.append("a shell string (payload.command); give a list of arguments instead")
-    elif isinstance(command, Sequence) and runs_text([word for word in command if isinstance(word, str)]):
-        found.append("a shell's program among the arguments (payload.command); call the program itself instead")
+    elif isinstance(command, Sequence):
+        found += _among([word for word in command if isinstance(word, str)])
     env = payload.get("env")
     if isinstance(env, Mapping):
         found += [
@@ -39,6 +41,19 @@ def privileged(kind: TaskType, payload: Mapping[str, Any]) -> tuple[str, ...]:
             if isinstance(name, str) and _decides(name)
         ]
     return tuple(found)
+
+
+def _among(words: Sequence[str]) -> list[str]:
+    found = []
+    if runs_text(words):
+        found.append("a shell's program among the arguments (payload.command); call the program itself instead")
+    # Whatever the program: env, sudo, make and others take variables so.
+    names = [match[1] for word in words if (match := _ASSIGNMENT.match(word)) is not None]
+    return found + [
+        f"the variable {name} among the arguments (payload.command), which decides what programs load or run"
+        for name in names
+        if _decides(name)
+    ]
 
 
 def _decides(name: str) -> bool:

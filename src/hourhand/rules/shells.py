@@ -7,28 +7,28 @@ from collections.abc import Mapping
 from enum import Enum, auto
 
 SHELLS = frozenset({"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "fish", "csh", "tcsh", "yash"})
-INTERPRETERS: Mapping[str, str] = {
-    "python": "c",
-    "pypy": "c",
-    "perl": "eE",
-    "ruby": "e",
-    "node": "ep",
-    "nodejs": "ep",
-    "bun": "ep",
-    "php": "rBRE",
-    "lua": "e",
-    "luajit": "e",
-    "R": "e",
-    "Rscript": "e",
-    "julia": "eE",
-    "osascript": "e",
-    "expect": "c",
-    "elixir": "e",
-    "groovy": "e",
-    "pwsh": "cCe",
-    "powershell": "cCe",
+INTERPRETERS: Mapping[str, tuple[str, str]] = {
+    "R": ("e", ""),
+    "Rscript": ("e", ""),
+    "bun": ("ep", "r"),
+    "elixir": ("e", "r"),
+    "expect": ("c", ""),
+    "groovy": ("e", ""),
+    "julia": ("eE", "L"),
+    "lua": ("e", "l"),
+    "luajit": ("e", "l"),
+    "node": ("ep", "r"),
+    "nodejs": ("ep", "r"),
+    "osascript": ("e", "l"),
+    "perl": ("eE", ""),
+    "php": ("rBRE", "dcz"),
+    "powershell": ("cCe", ""),
+    "pwsh": ("cCe", ""),
+    "pypy": ("c", "WX"),
+    "python": ("c", "WX"),
+    "ruby": ("e", "rI"),
 }
-"""By name without its version: the letters of options behind which a program follows."""
+"""By name without version: the letters of options that a program follows, and of those that another value follows."""
 _LONG_WITH_TEXT = ("--command", "--init-command", "--eval", "--print", "--run", "--process-code")
 _LONG_WITH_VALUE = ("--rcfile", "--init-file", "--emulate")
 _VERSION = re.compile(r"(?<=[A-Za-z])[0-9.]+\Z")
@@ -65,8 +65,14 @@ class ShellReading:
         self._letters = ""
         """Of the interpreter whose options are read; a shell has none."""
         self._text_follows = False
+        self._valued = ""
         self._values = 0
         """How many of the next words belong to options (`-o pipefail`)."""
+
+    @property
+    def text_follows(self) -> bool:
+        """Whether an option has announced a program, which is still to come."""
+        return self._text_follows
 
     @property
     def reads_stdin(self) -> bool:
@@ -77,7 +83,8 @@ class ShellReading:
         """What this word would be, if it came next."""
         if not self.in_options:
             return Word.ARGUMENT
-        if self._values or (is_option(word) and word != "-"):
+        # To a shell a single - ends its options; an interpreter reads its program from stdin then.
+        if self._values or (is_option(word) and not (word == "-" and self._letters)):
             return Word.OPTION
         if not self._text_follows:
             return Word.ARGUMENT
@@ -90,10 +97,10 @@ class ShellReading:
             self._values -= 1
         elif kind is Word.OPTION:
             self._option(word)
-        elif not (word == "-" and self._letters):  # which is where an interpreter reads its program: from stdin
+        elif not (word == "-" and self._letters):
             name = program_name(word) if kind is Word.ARGUMENT else ""
             self.has_shell |= name in SHELLS
-            self._letters = INTERPRETERS.get(name, "")
+            self._letters, self._valued = INTERPRETERS.get(name, ("", ""))
             self.in_options = name in SHELLS or name in INTERPRETERS
             self._text_follows = False
 
@@ -103,6 +110,7 @@ class ShellReading:
             text, self._values = name in _LONG_WITH_TEXT, int(name in _LONG_WITH_VALUE and not equals)
         elif self._letters:
             text = any(letter in word for letter in self._letters)
+            self._values = int(len(word) == len("-x") and word[1] in self._valued)
         else:
             # A cluster, such as -euo or -lc; in some shells the program may follow in the same word.
             text, self._values = "c" in word.lower(), word.lower().count("o")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Self
 
-from hourhand.settings import Network, Settings, is_loopback
+from hourhand.settings import Network, Settings
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -85,9 +85,9 @@ class AddressPolicy:
         self._resolve = resolve
 
     @classmethod
-    def of(cls, settings: Settings, resolve: Resolve) -> Self:
-        """Read the operator's policy: the networks of HOURHAND_HTTP_ALLOW, and loopback while bound to loopback."""
-        return cls((*settings.http_allow, *(_LOOPBACK if is_loopback(settings.host) else ())), resolve=resolve)
+    def of(cls, settings: Settings, resolve: Resolve, *, loopback: bool = False) -> Self:
+        """Read the operator's policy: the networks of HOURHAND_HTTP_ALLOW, and loopback if this process may."""
+        return cls((*settings.http_allow, *(_LOOPBACK if loopback else ())), resolve=resolve)
 
     async def permitted(self, host: str, port: int) -> list[Address]:
         """Where a request to this host may connect to, best first, from one single look-up.

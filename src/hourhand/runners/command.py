@@ -22,7 +22,7 @@ from hourhand.runners.command_line import CommandLine, CommandPolicy, command_li
 from hourhand.runners.output import Output
 from hourhand.runners.reporting import ProgressPipe
 from hourhand.runners.scratch import Scratch
-from hourhand.runners.supervised import Exit, Limits, Supervised, signal_name, start
+from hourhand.runners.supervised import Exit, Limits, Supervised, hide_process, signal_name, start
 from hourhand.settings import Settings
 
 logger = logging.getLogger("hourhand")
@@ -44,7 +44,19 @@ class CommandRunner:
             memory_mb=settings.command_memory_mb, processes=settings.command_processes, user=settings.command_user
         )
         self._grace_seconds = settings.grace_seconds
-        self._scratch = Scratch(settings.data_dir, user)
+        self._scratch = Scratch(user)
+        self._warned = False
+        if not user.other:
+            hide_process()
+
+    def _warn(self) -> None:
+        """Say once what running as root means; not before there is a command, since many executors have none."""
+        if not self._warned and self._policy.user.uid == 0:
+            logger.warning(
+                "commands run as root, the executor's own user: they can read the store and the admin token, and "
+                "change everything on this machine; set HOURHAND_COMMAND_USER to a user with fewer rights"
+            )
+        self._warned = True
 
     def close(self) -> None:
         """Remove the folder in which attempts had theirs."""
@@ -62,6 +74,7 @@ class CommandRunner:
         return outcome
 
     async def _run(self, attempt: Attempt, began: float) -> Outcome:
+        self._warn()
         assignment = attempt.assignment
         async with self._scratch.folders(f"{assignment.instance_id}-{assignment.fence}") as folders:
             line = command_line(attempt, self._policy, folders)

@@ -15,8 +15,9 @@ from hourhand.contracts.runner import Attempt
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.payload import CommandPayload
 from hourhand.model.words import TaskType
+from hourhand.rules.evaluation import ArgumentReading, mistaken_place, stands_alone
 from hourhand.rules.payload import payload_from
-from hourhand.rules.shells import ShellReading, Word, is_option, runs_text
+from hourhand.rules.shells import Word
 from hourhand.runners.accounts import Account
 from hourhand.runners.scratch import Folders
 from hourhand.runners.substituting import filled
@@ -25,6 +26,7 @@ DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELL = "/bin/sh"
 _LONGEST_VARIABLE = 120_000
 """Linux takes no variable of 128 KiB or more."""
+_INSTEAD = 'pass it in env and read it there ("$NAME" in a shell), or as a word of its own behind the program ("$1")'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +52,8 @@ class CommandLine:
 def command_line(attempt: Attempt, policy: CommandPolicy, folders: Folders) -> CommandLine:
     """Put the command together; raises InvalidInput for what is wrong with the payload, or forbidden here."""
     payload = cast("CommandPayload", payload_from(TaskType.COMMAND, attempt.definition.payload))
-    argv, has_shell = _arguments(payload, attempt.args)
-    if not policy.shell and (isinstance(payload.command, str) or runs_text(argv)):
+    argv, reading = _arguments(payload, attempt.args)
+    if not policy.shell and (isinstance(payload.command, str) or reading.has_text):
         raise InvalidInput.one(
             "payload.command",
             None,
@@ -65,9 +67,7 @@ def command_line(attempt: Attempt, policy: CommandPolicy, folders: Folders) -> C
         raise InvalidInput.one("payload.cwd", cwd, f"{shown(cwd)} is not an absolute path: begin it with /")
     if policy.allow:
         argv = (_allowed(argv[0], policy.allow, env["PATH"], cwd), *argv[1:])
-    stdin = payload.stdin
-    if stdin is not None and not has_shell:
-        stdin = filled(stdin, attempt.args, "payload.stdin")
+    stdin = _stdin(payload, attempt.args, reading)
     return CommandLine(
         argv=argv,
         env=env,
@@ -77,23 +77,73 @@ def command_line(attempt: Attempt, policy: CommandPolicy, folders: Folders) -> C
     )
 
 
-def _arguments(payload: CommandPayload, args: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
-    """The arguments with their places filled, never in what a shell would run; and whether there is a shell."""
-    if isinstance(payload.command, str):
-        return (SHELL, "-c", payload.command), True
-    reading = ShellReading()
+def _arguments(payload: CommandPayload, args: Mapping[str, Any]) -> tuple[tuple[str, ...], ArgumentReading]:
+    """The arguments with their places filled, never in what something would run; and how they were read."""
+    words = (SHELL, "-c", payload.command) if isinstance(payload.command, str) else payload.command
+    reading = ArgumentReading()
     argv = []
-    for index, word in enumerate(payload.command):
-        field = f"payload.command[{index}]"
-        if reading.kind(word) is Word.ARGUMENT:
-            given = filled(word, args, field)
-            if reading.in_options and is_option(given):
-                raise InvalidInput.one(field, None, "would become an option of a shell: write the option itself")
-        else:
-            given = word
-        reading.take(given)
+    for index, word in enumerate(words):
+        field = "payload.command" if isinstance(payload.command, str) else f"payload.command[{index}]"
+        given = _argument(word, payload, args, reading, field)
+        reading.take(given, filled=given != word)
         argv.append(given)
-    return tuple(argv), reading.has_shell
+    return tuple(argv), reading
+
+
+def _argument(word: str, payload: CommandPayload, args: Mapping[str, Any], reading: ArgumentReading, field: str) -> str:
+    """One word, filled if it may be; refused if it has places and may not."""
+    if "${" not in word:
+        return word
+    kind = reading.kind(word)
+    if kind is Word.TEXT:
+        return _shell_text(word, payload, args, field)
+    if kind is Word.OPTION:
+        raise InvalidInput.one(
+            field, None, "has a place in an option of an interpreter, which is not filled: write the option itself"
+        )
+    if kind is Word.PROGRAM:
+        raise InvalidInput.one(
+            field, None, f"has a place in what may be run as a program, where an argument could do anything: {_INSTEAD}"
+        )
+    if kind is Word.ALONE and not stands_alone(word):
+        raise InvalidInput.one(
+            field,
+            None,
+            "has a place inside a word behind an option such as -c or -e, and so perhaps in what is run as a program: "
+            f"let ${{name}} be a word of its own, put the word before that option, or {_INSTEAD}",
+        )
+    given = filled(word, args, field)
+    if (what := reading.becomes(word, given)) is not None:
+        raise InvalidInput.one(
+            field, None, f"would become {what} of a program that starts others: write the {what.split()[-1]} itself"
+        )
+    return given
+
+
+def _stdin(payload: CommandPayload, args: Mapping[str, Any], reading: ArgumentReading) -> str | None:
+    text = payload.stdin
+    if text is None or "${" not in text:
+        return text
+    if reading.has_shell:
+        return _shell_text(text, payload, args, "payload.stdin")
+    if reading.reads_program:
+        raise InvalidInput.one(
+            "payload.stdin",
+            None,
+            f"has a place, and may be read as a program, where an argument could do anything: {_INSTEAD}",
+        )
+    return filled(text, args, "payload.stdin")
+
+
+def _shell_text(text: str, payload: CommandPayload, args: Mapping[str, Any], field: str) -> str:
+    """What a shell runs, untouched: ${name} is a variable there. Refused where it is meant to be an argument."""
+    if (name := mistaken_place(text, args.keys() - payload.env.keys())) is not None:
+        raise InvalidInput.one(
+            field,
+            None,
+            f"has the place ${{{name}}} in what a shell runs, which is never filled: {_INSTEAD}",
+        )
+    return text
 
 
 def _surroundings(user: Account) -> dict[str, str]:

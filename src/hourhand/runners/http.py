@@ -43,10 +43,20 @@ class HttpRunner:
     type: ClassVar[TaskType] = TaskType.HTTP
 
     def __init__(
-        self, settings: Settings, *, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None
+        self,
+        settings: Settings,
+        *,
+        loopback: bool = False,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        """With `loopback`, this machine's own services may be called.
+
+        That is for a process whose own API listens there: who can reach that can reach the others too. The setting
+        `host` alone does not say so, since an executor of a cluster has it and listens nowhere.
+        """
         self._resolver = Resolver()
-        self._network = CheckedNetwork(AddressPolicy.of(settings, resolve or self._resolver))
+        self._network = CheckedNetwork(AddressPolicy.of(settings, resolve or self._resolver, loopback=loopback))
         self._tls = tls or trusted_authorities()
 
     async def close(self) -> None:

@@ -68,6 +68,8 @@ class PythonRunner:
         return Outcome(kind=OutcomeKind.HANDED_BACK, delay_seconds=self._settings.lease_seconds)
 
     async def _in_thread(self, handler: Handler, attempt: Attempt) -> Outcome:
+        if self._threads.short:
+            return self._out_of_threads(attempt)
         called = begin(handler, attempt)
         if isinstance(called, Outcome):
             return called
@@ -87,6 +89,21 @@ class PythonRunner:
             raise outcome
         return outcome
 
+    def _out_of_threads(self, attempt: Attempt) -> Outcome:
+        """It could only wait for what may never return: somebody else should try, and not at once."""
+        stuck = self._threads.given_up
+        attempt.log(
+            f"handed back: {stuck} threads of this executor still run handlers that were stopped and did not return, "
+            "and no further one is made",
+            level="warning",
+        )
+        logger.error(
+            "%d threads run handlers that do not return, so an attempt is handed back: restart this executor, and use "
+            'isolation="process" for handlers that cannot look at ctx.cancelled',
+            stuck,
+        )
+        return Outcome(kind=OutcomeKind.HANDED_BACK, delay_seconds=self._settings.lease_seconds)
+
     async def _let_end(
         self, handler: Handler, attempt: Attempt, working: Future[Driven], ended: asyncio.Future[Driven]
     ) -> None:
@@ -96,6 +113,7 @@ class PythonRunner:
             await asyncio.wait({ended}, timeout=grace)
         finally:
             if not ended.done():
+                self._threads.give_up(working)
                 ended.cancel()  # nobody listens to it any more
                 where = f"handler {handler.name!r} of instance {attempt.assignment.instance_id}"
                 attempt.log(

@@ -8,14 +8,16 @@ import fcntl
 import os
 import secrets
 import shutil
+import stat
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from hourhand.runners.accounts import Account
 
 _LOCK = "lock"
+_PREFIX = "hourhand-{}-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,13 @@ class Folders:
 class Scratch:
     """The folders of one executor's attempts.
 
-    They lie in the data folder or, where commands run as a user who cannot look in there, in the machine's folder for
-    temporary files. Each executor holds a lock in its own; one without belongs to an executor that was killed, and is
-    removed by the next one that starts.
+    They lie in the machine's folder for temporary files, far from the data folder and its secrets, in one that nobody
+    else can have made before. Each executor holds a lock in its own; one whose lock is free belongs to an executor that
+    was killed, and is removed by the next one that starts.
     """
 
-    def __init__(self, data_dir: Path, user: Account) -> None:
+    def __init__(self, user: Account) -> None:
         self._user = user
-        self._above = Path(tempfile.gettempdir()) / f"hourhand-{os.geteuid()}" if user.other else data_dir / "scratch"
         self._mine: Path | None = None
         self._lock = -1
 
@@ -86,33 +87,33 @@ class Scratch:
     def _own(self) -> Path:
         """This executor's folder, made at the first attempt."""
         if self._mine is None:
-            self._make_above()
-            with self._alone():
-                self._sweep()
-                mine = self._above / f"{os.getpid()}-{secrets.token_hex(4)}"
-                mine.mkdir()
+            above = Path(tempfile.gettempdir())
+            _sweep(above)
+            mine = Path(tempfile.mkdtemp(prefix=_PREFIX.format(os.geteuid()), dir=above))
+            if self._user.other:
                 mine.chmod(0o711)  # its attempts' user may pass through to what is its own, and see nothing else
-                self._lock = os.open(mine / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-                fcntl.flock(self._lock, fcntl.LOCK_EX)
-                self._mine = mine
+            self._lock = _locked(mine)
+            self._mine = mine
         return self._mine
 
-    def _make_above(self) -> None:
-        self._above.mkdir(parents=True, exist_ok=True)
-        # In a folder that everybody may write to, the name may have been taken by somebody else.
-        if self._above.is_symlink() or self._above.stat().st_uid != os.geteuid():
-            raise PermissionError(f"{self._above} belongs to somebody else: remove it, or set another TMPDIR")
-        self._above.chmod(0o711)
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other executors from sweeping a folder that is being made."""
-        with (self._above / _LOCK).open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+def _locked(folder: Path) -> int:
+    """Lock a folder; the lock gets its name only once it is held, so that nobody takes it for a dead executor's."""
+    making = folder / f"{_LOCK}.making"
+    lock = os.open(making, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    making.rename(folder / _LOCK)
+    return lock
 
-    def _sweep(self) -> None:
-        for folder in self._above.iterdir():
-            with contextlib.suppress(OSError), (folder / _LOCK).open("r+b") as lock:
+
+def _sweep(above: Path) -> None:
+    """Remove what executors of the same user left behind; everybody may write here, so what others made is let be."""
+    me = os.geteuid()
+    for folder in above.glob(_PREFIX.format(me) + "*"):
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != me:
+                continue
+            with (folder / _LOCK).open("r+b") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(folder, ignore_errors=True)

@@ -277,6 +277,15 @@ def _environment(pid: str) -> Sequence[bytes]:
         return ()
 
 
+def hide_process() -> None:
+    """Keep other processes of the same user from reading this one's memory and environment.
+
+    What it starts is not concerned, since exec takes it back; root, with all its capabilities, is not kept from it.
+    """
+    with contextlib.suppress(OSError):  # a sandbox may forbid it, and all else works without
+        supervisor.prctl(supervisor.PR_SET_DUMPABLE, 0)
+
+
 def signal_name(number: int) -> str:
     """SIGTERM for 15."""
     try:

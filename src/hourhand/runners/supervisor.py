@@ -21,6 +21,7 @@ import time
 STOP, KILL = b"T", b"K"
 LEFT_BEHIND_SECONDS = 2.0
 """How long what nobody waits for any more may take to end by itself."""
+PR_SET_DUMPABLE = 4
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
 _AGAIN_SECONDS = 0.02
 

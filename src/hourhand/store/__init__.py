@@ -28,7 +28,10 @@ async def open_store(
         await upgrade(url)
     await require_current(url)
     database: SqliteDatabase | PostgresqlDatabase
-    database = await PostgresqlDatabase.open(url) if path is None else SqliteDatabase(path, owner=owner)
+    if path is None:
+        database = await PostgresqlDatabase.open(url, lease_seconds=lease_seconds)
+    else:
+        database = SqliteDatabase(path, owner=owner)
     try:
         if path is None:
             await database.ensure_partitions()

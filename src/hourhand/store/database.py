@@ -54,7 +54,11 @@ class Database(Protocol):
     """Whether other processes work on it too."""
 
     async def write(self, body: Body[T], *, durable: bool = True) -> T:
-        """Run the body in one transaction, committed when this returns."""
+        """Run the body in one transaction, committed when this returns.
+
+        What is not `durable` may be lost in a crash of the server. Its body is a single statement where statements
+        cost a round trip.
+        """
 
     async def read(self, body: Body[T]) -> T:
         """Run a body that only reads."""

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from hourhand.model.errors import StoreError
+from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.model.hints import Heard, Hint
 from hourhand.store.database import Database
 
@@ -84,12 +84,16 @@ class Hints:
         await self._database.notify(json.dumps([self._name, named], separators=(",", ":")))
 
     async def _hear(self) -> None:
+        """Nothing ends it but cancellation: who has gone deaf would never know."""
         while True:
-            with suppress(StoreError):
-                await self._database.hear(self._heard)
-            # Whatever was rung meanwhile has not been heard.
-            for hint in Hint:
-                self._tell(hint, frozenset())
+            try:
+                with suppress(StoreUnavailable):  # as others in this process say
+                    await self._database.hear(self._heard)
+                # Whatever was rung meanwhile has not been heard.
+                for hint in Hint:
+                    self._tell(hint, frozenset())
+            except Exception:
+                logger.exception("hints of other processes cannot be heard, trying again")
             await asyncio.sleep(RECONNECT_SECONDS)
 
     def _heard(self, message: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -25,12 +25,16 @@ _CONNECTIONS = 10
 _BEAT_CONNECTIONS = 2
 _CHANNEL = "hourhand"
 _HEARING_CHECK_SECONDS = 30.0
+_COMMAND_SECONDS = 60.0
+_CONNECT_SECONDS = 10.0
+_NOTIFY_SECONDS = 5.0
 
 _ALLOCATE = Statement(
     text("SELECT nextval(CAST(:name AS regclass)) AS id FROM generate_series(1, :count)")
     .bindparams(bindparam("name", type_=Text), bindparam("count", type_=BigInteger))
     .columns(id=BigInteger)
 )
+_NO_SETTINGS: Mapping[str, str] = {}
 
 
 class PostgresqlTx:
@@ -74,18 +78,22 @@ class PostgresqlDatabase:
         """Heartbeats do not queue behind slow reads: who is late with one loses what it runs."""
 
     @classmethod
-    async def open(cls, url: str) -> PostgresqlDatabase:
+    async def open(cls, url: str, *, lease_seconds: float = 15.0) -> PostgresqlDatabase:
         """Connect; the pools make further connections when they are needed."""
         with _in_our_words():
             pool = await _pool(url, _CONNECTIONS)
             try:
-                return cls(pool, await _pool(url, _BEAT_CONNECTIONS), lambda: asyncpg.connect(url, timeout=10))
+                beats = await _beats_pool(url, lease_seconds)
             except BaseException:
                 pool.terminate()
                 raise
+        return cls(pool, beats, lambda: asyncpg.connect(url, timeout=_CONNECT_SECONDS))
 
     async def write(self, body: Body[T], *, durable: bool = True) -> T:
-        """Run the body in one transaction; a deadlock's victim, or a row without its day, is run again."""
+        """Run the body in one transaction; a deadlock's victim, or a row without its day, is run again.
+
+        What need not be durable is one statement, and is given up soon.
+        """
         made_partitions = False
         for again in range(_DEADLOCK_RETRIES):
             try:
@@ -114,12 +122,16 @@ class PostgresqlDatabase:
             raise MissingPartition(f"{missing}; it could not be made: {error}") from error
 
     async def _transact(self, body: Body[T], *, durable: bool) -> T:
-        pool = self.pool if durable else self._beats
-        async with pool.acquire() as connection, connection.transaction():
-            if not durable:
-                # Heartbeats and counters may be lost in a crash of the server; they are written again anyway.
-                await connection.execute("SET LOCAL synchronous_commit = off")
+        if not durable:
+            return await self._beat(body)
+        async with self.pool.acquire() as connection, connection.transaction():
             return await body(PostgresqlTx(connection))
+
+    async def _beat(self, body: Body[T]) -> T:
+        """One statement, so it needs no BEGIN and no COMMIT: each would cost a round trip."""
+        async with self._beats.acquire() as connection:
+            with _dropping(connection):
+                return await body(PostgresqlTx(connection))
 
     async def read(self, body: Body[T]) -> T:
         """Run a body that only reads; each statement sees the newest committed state."""
@@ -128,9 +140,11 @@ class PostgresqlDatabase:
                 return await body(PostgresqlTx(connection))
 
     async def notify(self, message: str) -> None:
-        """Outside any transaction: it would hold up everybody's commits."""
+        """Outside any transaction: it would hold up everybody's commits. One that takes long is of no use."""
         with _in_our_words():
-            await self.pool.execute("SELECT pg_notify($1, $2)", _CHANNEL, message)
+            async with self.pool.acquire() as connection:
+                with _dropping(connection):
+                    await connection.execute("SELECT pg_notify($1, $2)", _CHANNEL, message, timeout=_NOTIFY_SECONDS)
 
     async def hear(self, heard: Callable[[str], None]) -> None:
         """On a connection of its own, until that is lost."""
@@ -176,26 +190,71 @@ class PostgresqlDatabase:
                 pool.terminate()
 
 
-async def _pool(url: str, most: int) -> Any:
-    return await asyncpg.create_pool(
+async def _pool(url: str, most: int, *, settings: Mapping[str, str] = _NO_SETTINGS, **options: Any) -> Any:
+    pool = await asyncpg.create_pool(
         url,
-        min_size=1,
+        # None are kept for their own sake: the driver would restore them behind our back, and log each failure with
+        # its traceback, as long as the server is away.
+        min_size=0,
         max_size=most,
         init=_prepare,
         statement_cache_size=1_000,
         max_cached_statement_lifetime=0,
-        command_timeout=60,
         server_settings={
             "application_name": "hourhand",
             "jit": "off",
             "timezone": "UTC",
             "synchronous_commit": "on",  # Guarantee 3, whatever the server's default is
+            **settings,
         },
+        **{"command_timeout": _COMMAND_SECONDS, "timeout": _CONNECT_SECONDS, **options},
     )
+    try:
+        async with pool.acquire():
+            return pool  # what is wrong with the URL is told now
+    except BaseException:
+        pool.terminate()
+        raise
+
+
+async def _beats_pool(url: str, lease_seconds: float) -> Any:
+    """For heartbeats: a late one is of no use, so there must be time for another before the lease has run out.
+
+    They may be lost in a crash of the server, since they are written again anyway. A session has no state that would
+    have to be reset after each: that would be another round trip.
+    """
+    seconds = max(1.0, lease_seconds / 5)
+    return await _pool(
+        url,
+        _BEAT_CONNECTIONS,
+        # The server gives up as well: what is left of a connection that was dropped must not wait there for a lock.
+        settings={"synchronous_commit": "off", "statement_timeout": str(round(seconds * 1_000))},
+        command_timeout=seconds,
+        timeout=max(1.0, lease_seconds / 3),
+        reset=_as_it_is,
+    )
+
+
+async def _as_it_is(_connection: Any) -> None:
+    pass
 
 
 async def _prepare(connection: Any) -> None:
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=dump_json, decoder=json.loads)
+
+
+@contextmanager
+def _dropping(connection: Any) -> Iterator[None]:
+    """Give a connection up together with what is not waited for any longer.
+
+    It may lead nowhere any more, without anybody having said so. The driver would first ask the server to cancel, and
+    wait for the answer on this very connection.
+    """
+    try:
+        yield
+    except (TimeoutError, asyncio.CancelledError):
+        connection.terminate()
+        raise
 
 
 @contextmanager

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import BigInteger, Double, Integer, Text, bindparam, delete, exists, or_, select, update
+from sqlalchemy import Double, Text, bindparam, delete, exists, or_, select
 
 from hourhand.model.errors import DuplicateName, InvalidInput
-from hourhand.model.instance import Beat, Held
 from hourhand.model.registry import Executor, Group, Lane
 from hourhand.rules.lanes import serves
 from hourhand.store.database import Row, Tx
-from hourhand.store.rows import executor_of, group_of
-from hourhand.store.schema import RUNNING, executors, groups, lanes, task_instances
+from hourhand.store.rows import executor_of, group_of, readable
+from hourhand.store.schema import executors, groups, lanes
 from hourhand.store.schema_access import pauses
 from hourhand.store.sql import any_of, insert, lease_clock, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
@@ -67,12 +66,6 @@ _REGISTER = Statement(
         set_={name: _new_executor.excluded[name] for name in (*_REGISTERED_COLUMNS, "last_heartbeat")},
     )
 )
-_BEAT = Statement(
-    update(executors)
-    .values(last_heartbeat=lease_clock(), running=bindparam("now_running", type_=Integer))
-    .where(executors.c.id == bindparam("executor_id", type_=Text))
-    .returning(executors)
-)
 _DEREGISTER = Statement(delete(executors).where(executors.c.id == bindparam("executor_id", type_=Text)))
 _FORGET = Statement(
     delete(executors)
@@ -112,28 +105,6 @@ _ADD_LANES = Statement(
     .on_conflict_do_nothing()
 )
 
-_HELD = records("held", {"id": Id, "fence": BigInteger()})
-_SEE_HELD = Statement(
-    select(task_instances.c.id, task_instances.c.fence, task_instances.c.cancel_requested).where(
-        any_of(task_instances.c.id, "ids"), task_instances.c.status == RUNNING
-    )
-)
-_LOCK_HELD = Statement(
-    select(task_instances.c.id)
-    .join(_HELD, (task_instances.c.id == _HELD.c.id) & (task_instances.c.fence == _HELD.c.fence))
-    .where(task_instances.c.status == RUNNING)
-    .order_by(task_instances.c.id)
-    .with_for_update(of=task_instances)
-)
-_EXTEND = Statement(
-    update(task_instances)
-    .values(
-        lease_until=plus_seconds(lease_clock(), bindparam("lease_seconds", type_=Double)),
-        last_heartbeat=store_clock(),
-    )
-    .where(any_of(task_instances.c.id, "ids"))
-)
-
 
 async def ensure_group(tx: Tx, name: str) -> Group:
     """The group of that name, made if need be."""
@@ -161,17 +132,17 @@ async def require_group(tx: Tx, name: str) -> int:
 
 async def list_groups(tx: Tx) -> list[Group]:
     """All of them: there are tens."""
-    return [group_of(row) for row in await tx.fetch(_ALL_GROUPS)]
+    return readable(await tx.fetch(_ALL_GROUPS), group_of)
 
 
 async def list_executors(tx: Tx) -> list[Executor]:
     """All that are registered: there are hundreds."""
-    return [executor_of(row) for row in await tx.fetch(_ALL_EXECUTORS)]
+    return readable(await tx.fetch(_ALL_EXECUTORS), executor_of)
 
 
 async def alive_executors(tx: Tx, within_seconds: float) -> list[tuple[Executor, int]]:
     """Those that have beaten lately, each with its group's id."""
-    return [(executor_of(row), row["group_id"]) for row in await tx.fetch(_ALIVE, ago=-within_seconds)]
+    return readable(await tx.fetch(_ALIVE, ago=-within_seconds), lambda row: (executor_of(row), int(row["group_id"])))
 
 
 async def register(tx: Tx, executor: Executor) -> tuple[int, ...]:
@@ -225,32 +196,6 @@ async def orphaned_lanes(tx: Tx) -> dict[int, Lane]:
 async def paused_tasks(tx: Tx) -> set[int]:
     """The tasks that are paused by themselves."""
     return {row["scope_id"] for row in await tx.fetch(_PAUSED) if row["scope"] == "task"}
-
-
-async def beat(tx: Tx, *, executor_id: str, held: Sequence[Held], extend: Sequence[Held], lease_seconds: float) -> Beat:
-    """One heartbeat: extend the leases of exactly what is held, and learn what was cancelled or superseded."""
-    now = await tx.now()
-    registered = await tx.fetch(_BEAT, executor_id=executor_id, now_running=len(held))
-    if extend:
-        pairs = [{"id": one.instance_id, "fence": one.fence} for one in extend]
-        # Locked in order first: an UPDATE by itself would lock in whatever order its join finds them.
-        if ids := [row["id"] for row in await tx.fetch(_LOCK_HELD, held=pairs)]:
-            await tx.run(_EXTEND, ids=ids, lease_seconds=lease_seconds)
-    seen: dict[int, Row] = {}
-    if held:
-        seen = {row["id"]: row for row in await tx.fetch(_SEE_HELD, ids=[one.instance_id for one in held])}
-    mine = {one.instance_id for one in held if one.instance_id in seen and seen[one.instance_id]["fence"] == one.fence}
-    lanes_now: tuple[int, ...] = ()
-    if registered:
-        executor = executor_of({**registered[0], "group": ""})
-        lanes_now = await lanes_served(tx, executor, registered[0]["group_id"])
-    return Beat(
-        lanes=lanes_now,
-        cancelled=tuple(sorted(one for one in mine if seen[one]["cancel_requested"])),
-        superseded=tuple(sorted(one.instance_id for one in held if one.instance_id not in mine)),
-        registered=bool(registered),
-        now=now,
-    )
 
 
 async def lane_ids(tx: Tx, wanted: Iterable[Lane]) -> dict[Lane, int]:

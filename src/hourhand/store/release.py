@@ -19,6 +19,7 @@ from hourhand.rules.dependency import Release, Standing, release, standing, stil
 from hourhand.rules.lifecycle import entry, require_edge
 from hourhand.store.database import Row, Tx
 from hourhand.store.moving import DELETE_WAITS, SEAM, End, end_instances
+from hourhand.store.rows import say_once
 from hourhand.store.schema import PLANNED, SCHEDULED, instance_waits, task_instances, task_instants, tasks
 from hourhand.store.sql import any_of, records, store_clock
 from hourhand.store.statements import Statement
@@ -234,13 +235,20 @@ async def evaluate(tx: Tx, instance_ids: Iterable[int]) -> Aftermath:
     return aftermath
 
 
-def _verdict(row: Row, waits: Sequence[_Wait], policy: Row) -> Release:
+def _verdict(row: Row, waits: Sequence[_Wait], policy: Row) -> Release | None:
+    """None if that cannot be told here: nothing is noted then, so that whoever can tell will find it."""
+    try:
+        mode = DependencyMode(policy["dependency_mode"])
+        on_failure = UpstreamFailurePolicy(policy["upstream_failure_policy"])
+    except ValueError as error:  # Guarantee 10: those who wait beside it are released all the same
+        say_once(f"instances of task {row['task_id']} wait for a release of Hourhand that knows its words: {error}")
+        return None
     limit = max(row["created_at"], row["scheduled_time"]) + timedelta(seconds=policy["dependency_timeout_seconds"])
     return release(
         [wait.standing for wait in waits if wait.upstream_task_id == row["task_id"]],
         [wait.standing for wait in waits if wait.upstream_task_id != row["task_id"]],
-        DependencyMode(policy["dependency_mode"]),
-        UpstreamFailurePolicy(policy["upstream_failure_policy"]),
+        mode,
+        on_failure,
         timed_out=row["now"] > limit,
     )
 

@@ -7,7 +7,7 @@ from hourhand.executor.pace import WINDOW_SECONDS, Pace
 
 class Clock:
     def __init__(self) -> None:
-        self.now = 100 * WINDOW_SECONDS
+        self.now = 100.5 * WINDOW_SECONDS
 
     def __call__(self) -> float:
         return self.now

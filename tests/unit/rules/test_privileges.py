@@ -11,6 +11,10 @@ STRING = "a shell string (payload.command); give a list of arguments instead"
 PROGRAM = "a shell's program among the arguments (payload.command); call the program itself instead"
 
 
+def assigned(name: str) -> str:
+    return f"the variable {name} among the arguments (payload.command), which decides what programs load or run"
+
+
 def variable(name: str) -> str:
     return f"the variable {name} (payload.env), which decides what programs load or run"
 
@@ -23,6 +27,19 @@ def variable(name: str) -> str:
         ({"command": "echo hi"}, (STRING,)),
         ({"command": ["sh", "-c", "echo hi"]}, (PROGRAM,)),
         ({"command": ("env", "bash", "-lc", "echo hi")}, (PROGRAM,)),
+        ({"command": ["flock", "/lock", "-c", "echo hi"]}, (PROGRAM,)),
+        ({"command": ["env", "-S", "sh -c id"]}, (PROGRAM,)),
+        (
+            {"command": ["env", "LD_PRELOAD=/tmp/evil.so", "PATH=/tmp", "DAY=x", "/bin/true"]},
+            (assigned("LD_PRELOAD"), assigned("PATH")),
+        ),
+        ({"command": ["timeout", "5", "env", "-i", "BASH_FUNC_ls%%=() { id; }", "ls"]}, (assigned("BASH_FUNC_ls%%"),)),
+        (
+            {"command": ["docker", "run", "-ePYTHONPATH=/x", "--env=PATH=/x", "image"]},
+            (assigned("PYTHONPATH"), assigned("PATH")),
+        ),
+        ({"command": ["env", "sh", "-c", "x", "PATH=/x"]}, (PROGRAM, assigned("PATH"))),
+        ({"command": ["backup", "--PATH=/x", "a b PATH=/x", "DAY=PATH=/x", "=x", "PATH"]}, ()),
         ({"command": ["echo"], "env": {"DAY": "x", "PATHS": "x", "MY_PATH": "x"}}, ()),
         ({"command": "x", "env": {"PATH": "/x", "A": "b"}}, (STRING, variable("PATH"))),
         ({}, ()),

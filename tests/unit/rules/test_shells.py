@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from hourhand.rules.shells import ShellReading, Word, is_option, runs_text
+from hourhand.rules.shells import ShellReading, Word, is_option, program_name
 
-A, P, T = Word.ARGUMENT, Word.OPTION, Word.TEXT
+A, P, T, X = Word.ARGUMENT, Word.OPTION, Word.TEXT, Word.PROGRAM
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,17 @@ A, P, T = Word.ARGUMENT, Word.OPTION, Word.TEXT
         ("sh bash -c TEXT", [A, A, P, T]),
         ("sh -c sh -c x", [A, P, T, A, A]),
         ("sh -c TEXT sh -c TEXT", [A, P, T, A, P, T]),
+        ("bash - TEXT", [A, P, A]),
+        ("python3 -c TEXT arg -x", [A, P, X, A, A]),
+        ("python3.12 -W ignore -Ic TEXT", [A, P, P, P, X]),
+        ("python3 -u job.py -c arg", [A, P, A, A, A]),
+        ("python3 - arg", [A, A, A]),
+        ("perl -lane TEXT file", [A, P, X, A]),
+        ("perl -E TEXT", [A, P, X]),
+        ("ruby -r json -e TEXT", [A, P, P, P, X]),
+        ("node -r ./hook.js --print TEXT", [A, P, P, P, X]),
+        ("node --eval=text arg", [A, P, A]),
+        ("php -r TEXT", [A, P, X]),
     ],
 )
 def test_what_a_shell_would_run_is_told_from_its_options_and_arguments(command: str, kinds: list[Word]) -> None:
@@ -41,23 +52,46 @@ def test_what_a_shell_would_run_is_told_from_its_options_and_arguments(command: 
 
 
 @pytest.mark.parametrize(
-    ("command", "shell", "text"),
+    ("command", "shell", "text", "stdin"),
     [
-        ("echo hi", False, False),
-        ("sh script.sh", True, False),
-        ("sh -s", True, False),
-        ("sh -c x", True, True),
-        ("fish --command=x", True, True),
-        ("fish -cx", True, True),
-        ("env zsh -ic x", True, True),
+        ("echo hi", False, False, False),
+        ("sh script.sh", True, False, True),
+        ("sh -s", True, False, True),
+        ("sh -c x", True, True, True),
+        ("fish --command=x", True, True, True),
+        ("fish -cx", True, True, True),
+        ("env zsh -ic x", True, True, True),
+        ("python3 -c x", False, False, False),
+        ("python3 job.py", False, False, False),
+        ("python3 -u", False, False, True),
+        ("python3 - arg", False, False, False),
+        ("python3 -", False, False, True),
     ],
 )
-def test_a_reading_knows_whether_there_was_a_shell_and_a_text_for_it(command: str, *, shell: bool, text: bool) -> None:
+def test_a_reading_knows_whether_there_was_a_shell_and_a_text_and_what_stdin_may_be(
+    command: str, *, shell: bool, text: bool, stdin: bool
+) -> None:
     reading = ShellReading()
     for word in command.split():
         reading.take(word)
-    assert (reading.has_shell, reading.has_text) == (shell, text)
-    assert runs_text(command.split()) is text
+    assert (reading.has_shell, reading.has_text, reading.reads_stdin) == (shell, text, stdin)
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("/usr/bin/python3.12", "python"),
+        ("node", "node"),
+        ("ruby3.1", "ruby"),
+        ("/bin/ksh93", "ksh93"),
+        ("7z", "7z"),
+        ("sha256sum", "sha256sum"),
+        ("log4", "log4"),
+        ("", ""),
+    ],
+)
+def test_a_program_is_known_by_its_name_and_an_interpreter_without_its_version(word: str, name: str) -> None:
+    assert program_name(word) == name
 
 
 def test_options_begin_with_a_minus_or_a_plus() -> None:

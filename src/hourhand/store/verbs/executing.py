@@ -10,7 +10,7 @@ from hourhand.model.hints import Hint
 from hourhand.model.instance import Assignment, Beat, Ending, Finished, Held, LogLine, Outcome, Progress
 from hourhand.model.registry import Executor
 from hourhand.model.words import OutcomeKind, Status
-from hourhand.store import attempts, claim, finish, reap, registry, values
+from hourhand.store import attempts, beat, claim, finish, reap, registry, values
 from hourhand.store.database import DataRefused
 from hourhand.store.marks import Marks
 from hourhand.store.verbs.transactions import Transactions
@@ -28,7 +28,7 @@ class Executing(Transactions):
 
     async def beat(self, executor_id: str, held: Sequence[Held] = (), *, extend: Sequence[Held] | None = None) -> Beat:
         return await self.database.write(
-            lambda tx: registry.beat(
+            lambda tx: beat.beat(
                 tx,
                 executor_id=executor_id,
                 held=held,
