@@ -14,7 +14,7 @@ from contracts.proxy import between
 from contracts.world import World
 from hourhand.model.errors import StoreUnavailable
 from hourhand.model.instance import Held
-from hourhand.store import open_store
+from hourhand.store import open_store, postgresql
 from hourhand.store.statements import Statement
 
 if TYPE_CHECKING:
@@ -66,18 +66,37 @@ async def test_a_beat_is_one_statement_whatever_is_held(cluster_world: World, mo
         assert len(seen) == 1
 
 
-async def test_a_beat_gives_up_a_connection_that_leads_nowhere_and_the_next_finds_another(postgresql_url: str) -> None:
+async def test_a_beat_whose_connection_leads_nowhere_finds_another_before_the_lease_has_run_out(
+    postgresql_url: str,
+) -> None:
     async with far_away(postgresql_url, 5) as (proxy, world):
         held = await running(world)
         proxy.kill()
         opened = proxy.opened
 
-        async with asyncio.timeout(30):  # others are given a minute, and a minute more to be cancelled
-            with pytest.raises(StoreUnavailable):
-                await world.store.beat("e1", held)
+        async with asyncio.timeout(30):  # everything else is given a minute
             assert (await world.store.beat("e1", held)).superseded == ()
 
         assert proxy.opened > opened
+
+
+async def test_a_connection_that_leads_nowhere_is_dropped_by_whoever_waited_in_vain(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "_COMMAND_SECONDS", 1.0)
+    async with far_away(postgresql_url, 60) as (proxy, world):
+        await world.task()
+        for ask in (world.store.list_groups, world.task):
+            proxy.kill()
+            errors: list[str] = []
+            async with asyncio.timeout(60):
+                while True:
+                    try:
+                        await ask()
+                        break
+                    except StoreUnavailable as error:
+                        errors.append(str(error))
+            assert set(errors) == {"PostgreSQL: TimeoutError"}  # once for each connection that there was
 
 
 async def test_a_beat_that_the_store_gave_up_does_not_go_on_waiting_in_the_server(

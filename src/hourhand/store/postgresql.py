@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -34,7 +34,6 @@ _ALLOCATE = Statement(
     .bindparams(bindparam("name", type_=Text), bindparam("count", type_=BigInteger))
     .columns(id=BigInteger)
 )
-_NO_SETTINGS: Mapping[str, str] = {}
 
 
 class PostgresqlTx:
@@ -81,7 +80,7 @@ class PostgresqlDatabase:
     async def open(cls, url: str, *, lease_seconds: float = 15.0) -> PostgresqlDatabase:
         """Connect; the pools make further connections when they are needed."""
         with _in_our_words():
-            pool = await _pool(url, _CONNECTIONS)
+            pool = await _pool(url, _CONNECTIONS, command_seconds=_COMMAND_SECONDS, connect_seconds=_CONNECT_SECONDS)
             try:
                 beats = await _beats_pool(url, lease_seconds)
             except BaseException:
@@ -124,26 +123,43 @@ class PostgresqlDatabase:
     async def _transact(self, body: Body[T], *, durable: bool) -> T:
         if not durable:
             return await self._beat(body)
-        async with self.pool.acquire() as connection, connection.transaction():
-            return await body(PostgresqlTx(connection))
+        async with self.pool.acquire() as connection:
+            with _dropping(connection, TimeoutError):
+                try:
+                    async with connection.transaction():
+                        with _dropping(connection, TimeoutError):
+                            return await body(PostgresqlTx(connection))
+                except asyncpg.InterfaceError as error:
+                    if isinstance(error.__context__, TimeoutError):
+                        raise error.__context__ from None  # on what was dropped nothing can be rolled back
+                    raise
 
     async def _beat(self, body: Body[T]) -> T:
-        """One statement, so it needs no BEGIN and no COMMIT: each would cost a round trip."""
+        """One statement, so it needs no BEGIN and no COMMIT: each would cost a round trip.
+
+        Where a connection has gone dead, it is tried on another at once: the lease does not wait.
+        """
+        with suppress(TimeoutError):
+            return await self._beat_once(body)
+        return await self._beat_once(body)
+
+    async def _beat_once(self, body: Body[T]) -> T:
         async with self._beats.acquire() as connection:
-            with _dropping(connection):
+            with _dropping(connection, TimeoutError, asyncio.CancelledError):
                 return await body(PostgresqlTx(connection))
 
     async def read(self, body: Body[T]) -> T:
         """Run a body that only reads; each statement sees the newest committed state."""
         with _in_our_words():
             async with self.pool.acquire() as connection:
-                return await body(PostgresqlTx(connection))
+                with _dropping(connection, TimeoutError):
+                    return await body(PostgresqlTx(connection))
 
     async def notify(self, message: str) -> None:
         """Outside any transaction: it would hold up everybody's commits. One that takes long is of no use."""
         with _in_our_words():
             async with self.pool.acquire() as connection:
-                with _dropping(connection):
+                with _dropping(connection, TimeoutError, asyncio.CancelledError):
                     await connection.execute("SELECT pg_notify($1, $2)", _CHANNEL, message, timeout=_NOTIFY_SECONDS)
 
     async def hear(self, heard: Callable[[str], None]) -> None:
@@ -190,7 +206,16 @@ class PostgresqlDatabase:
                 pool.terminate()
 
 
-async def _pool(url: str, most: int, *, settings: Mapping[str, str] = _NO_SETTINGS, **options: Any) -> Any:
+async def _pool(
+    url: str,
+    most: int,
+    *,
+    command_seconds: float,
+    connect_seconds: float,
+    synchronous_commit: str = "on",  # Guarantee 3, whatever the server's default is
+    reset: Callable[[Any], Awaitable[None]] | None = None,
+) -> Any:
+    given_up = str(round(command_seconds * 1_000))
     pool = await asyncpg.create_pool(
         url,
         # None are kept for their own sake: the driver would restore them behind our back, and log each failure with
@@ -198,16 +223,20 @@ async def _pool(url: str, most: int, *, settings: Mapping[str, str] = _NO_SETTIN
         min_size=0,
         max_size=most,
         init=_prepare,
+        reset=reset,
         statement_cache_size=1_000,
         max_cached_statement_lifetime=0,
+        command_timeout=command_seconds,
+        timeout=connect_seconds,
         server_settings={
             "application_name": "hourhand",
             "jit": "off",
             "timezone": "UTC",
-            "synchronous_commit": "on",  # Guarantee 3, whatever the server's default is
-            **settings,
+            "synchronous_commit": synchronous_commit,
+            # What is left of a connection that was dropped must not wait there for a lock, or hold one.
+            "statement_timeout": given_up,
+            "idle_in_transaction_session_timeout": given_up,
         },
-        **{"command_timeout": _COMMAND_SECONDS, "timeout": _CONNECT_SECONDS, **options},
     )
     try:
         async with pool.acquire():
@@ -223,14 +252,12 @@ async def _beats_pool(url: str, lease_seconds: float) -> Any:
     They may be lost in a crash of the server, since they are written again anyway. A session has no state that would
     have to be reset after each: that would be another round trip.
     """
-    seconds = max(1.0, lease_seconds / 5)
     return await _pool(
         url,
         _BEAT_CONNECTIONS,
-        # The server gives up as well: what is left of a connection that was dropped must not wait there for a lock.
-        settings={"synchronous_commit": "off", "statement_timeout": str(round(seconds * 1_000))},
-        command_timeout=seconds,
-        timeout=max(1.0, lease_seconds / 3),
+        command_seconds=max(1.0, lease_seconds / 5),
+        connect_seconds=max(1.0, lease_seconds / 3),
+        synchronous_commit="off",
         reset=_as_it_is,
     )
 
@@ -244,16 +271,17 @@ async def _prepare(connection: Any) -> None:
 
 
 @contextmanager
-def _dropping(connection: Any) -> Iterator[None]:
+def _dropping(connection: Any, *given_up: type[BaseException]) -> Iterator[None]:
     """Give a connection up together with what is not waited for any longer.
 
     It may lead nowhere any more, without anybody having said so. The driver would first ask the server to cancel, and
-    wait for the answer on this very connection.
+    wait for the answer on this very connection. The server gives up as well, by the settings of its session.
     """
     try:
         yield
-    except (TimeoutError, asyncio.CancelledError):
-        connection.terminate()
+    except given_up:
+        with suppress(asyncpg.InterfaceError):  # it has been given up already
+            connection.terminate()
         raise
 
 
@@ -295,6 +323,6 @@ def translate(error: BaseException) -> BaseException:
         case asyncpg.ClientConfigurationError():
             return StoreError(f"PostgreSQL: {error}; check the parameters in the store's URL")
         case _ if isinstance(error, _PASSING):
-            return StoreUnavailable(f"PostgreSQL: {error or type(error).__name__}")
+            return StoreUnavailable(f"PostgreSQL: {str(error) or type(error).__name__}")
         case _:
             return StoreError(f"PostgreSQL: {error}") if isinstance(error, asyncpg.PostgresError) else error
