@@ -89,7 +89,7 @@ async def test_a_range_that_cannot_be_answered_is_refused_and_nothing_is_made(wo
     now = await world.store.now()
     many = await world.task(schedule="@every 1s", enabled=False)
     await elapse(world, 20_000)
-    floor = now - timedelta(seconds=25_000)
+    floor = now - timedelta(seconds=15_000)
     await world.execute(
         "INSERT INTO store_values (name, number) VALUES (:name, :number)", name=LEDGER_FLOOR, number=to_micros(floor)
     )

@@ -195,6 +195,7 @@ async def test_the_ledger_keeps_what_somebody_may_still_ask_for(world: World) ->
 
 async def test_the_floor_rises_and_never_falls(world: World) -> None:
     task = await world.task(schedule="@daily", enabled=False)
+    await world.execute("UPDATE tasks SET created_at = :at", at=moment(world, await _day(world, 90)))
     for days, expected in ((PERIOD, PERIOD), (60, PERIOD), (20, 20)):
         await world.store.retain(days=days)
         (row,) = await world.sql("SELECT number FROM store_values WHERE name = 'ledger_floor'")
@@ -203,6 +204,15 @@ async def test_the_floor_rises_and_never_falls(world: World) -> None:
         with pytest.raises(InvalidInput, match="no longer known"):
             await world.store.backfill(task.id, floor - timedelta(seconds=1), await world.store.now(), by="ann")
     assert await world.store.backfill(task.id, floor, floor + timedelta(hours=23), by="ann") == 1
+
+
+async def test_a_task_younger_than_the_floor_can_be_backfilled_from_any_time(world: World) -> None:
+    await world.store.retain(days=PERIOD)
+    task = await world.task(schedule="@daily", enabled=False)
+    begin = await _day(world, 300)
+    assert await world.store.backfill(task.id, begin, begin + timedelta(days=3), by="ann") == 3
+    await world.store.retain(days=PERIOD)
+    assert await world.store.backfill(task.id, begin, begin + timedelta(days=3), by="ann") == 0
 
 
 async def test_the_ledger_of_a_day_stays_as_long_as_its_logs_may(world: World) -> None:
