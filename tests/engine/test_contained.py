@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import pytest
+
 from engine.engines import engine_on
 from hourhand.executor import handler_loop
 from hourhand.model.instance import Ending, Outcome, Submission
@@ -13,9 +15,13 @@ from hourhand.model.words import OutcomeKind, Status
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from engine.engines import Engine
+
+
+@pytest.fixture
+def store_url(sqlite_url: str) -> str:
+    """Return one store: this is about the executor's own loops and threads."""
+    return sqlite_url
 
 
 async def test_what_ended_before_a_neighbour_blocked_is_reported_while_it_blocks(engine: Engine) -> None:
@@ -34,7 +40,7 @@ async def test_what_was_handed_to_a_loop_that_stays_blocked_starts_on_a_fresh_on
 ) -> None:
     monkeypatch.setattr(handler_loop, "REPLACE_SECONDS", 1.0)
     engine.start()
-    blocking = await engine.submit(await engine.task("blocks"), seconds=8)
+    blocking = await engine.submit(await engine.task("blocks"), seconds=5)
     await engine.until(blocking, Status.RUNNING)
     await asyncio.sleep(0.3)
     waiting = [await engine.submit(await engine.task("answer")) for _ in range(5)]
@@ -108,7 +114,7 @@ async def test_short_work_behind_long_work_is_not_claimed_and_handed_back_for_ev
         answer, slow = await engine.task("answer"), await engine.task("slow")
         warm = await engine.store.submit([Submission(task_id=answer.id)] * 500)
         await engine.until(warm[-1].instance_id)
-        long = await engine.store.submit([Submission(task_id=slow.id, args={"seconds": 6})] * 4)
+        long = await engine.store.submit([Submission(task_id=slow.id, args={"seconds": 4})] * 4)
         for one in long:
             await engine.until(one.instance_id, Status.RUNNING)
         short = await engine.store.submit([Submission(task_id=answer.id)] * 200)
