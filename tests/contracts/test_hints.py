@@ -58,6 +58,16 @@ async def test_a_new_and_an_edited_task_wake_the_schedulers(world: World) -> Non
     assert len(ear.heard) == 2
 
 
+async def test_the_end_of_an_after_task_wakes_the_schedulers(world: World) -> None:
+    await world.executor()
+    await world.task(schedule="@after 1s")
+    await world.store.materialise()
+    claimed = await world.claim()
+    ear = Ear(world.store, Hint.WAKE)
+    await world.end(claimed)
+    assert ear.heard
+
+
 async def test_a_cancel_names_its_instance(world: World) -> None:
     instance_id = await world.submit(await world.task())
     ear = Ear(world.store, Hint.CANCEL)

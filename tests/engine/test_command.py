@@ -129,7 +129,7 @@ async def test_a_cwd_must_be_an_absolute_path_of_a_folder(runner: CommandRunner,
     assert (missing.error_message or "").startswith(f"cwd does not exist: '{tmp_path}/gone'")
     assert (await runner.run(attempt(["true"], cwd=str(file)))).error_message == f"cwd is not a folder: '{file}'"
     relative = await runner.run(attempt(["true"], cwd="here"))
-    assert relative.error_message == "payload.cwd: 'here' is not an absolute path: begin it with /"
+    assert "'here' is not an absolute path" in (relative.error_message or "")
     assert not relative.retryable
 
 

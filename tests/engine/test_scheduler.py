@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.engines import engine_on
 from hourhand.model.errors import StoreUnavailable
 from hourhand.model.filters import InstanceFilter
 from hourhand.model.instance import Ending, Outcome, Submission
@@ -16,6 +17,8 @@ from hourhand.model.words import OutcomeKind, SkipReason, Status
 from hourhand.scheduler.reaper import Reaper
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.engines import Engine
     from hourhand.model.instance import Assignment, Instance
     from hourhand.model.task import Task
@@ -48,6 +51,17 @@ async def test_a_task_fires_at_every_second_once(engine: Engine) -> None:
     times = [one.scheduled_time for one in ended]
     assert times == [times[0] + timedelta(seconds=number) for number in range(len(times))]
     assert all(one.start_time is not None and one.start_time >= one.scheduled_time for one in ended), "never early"
+
+
+async def test_the_first_instance_in_a_new_lane_is_not_left_lying(store_url: str, tmp_path: Path) -> None:
+    """A lane comes with its first instance; executors learn of it before their next beat."""
+    async with engine_on(store_url, tmp_path, heartbeat_seconds=20, lease_seconds=60) as slow:
+        slow.start(scheduling=False)
+        await asyncio.sleep(0.5)
+        done = await slow.result(await slow.task("answer"))
+    assert done.start_time is not None
+    assert done.queued_at is not None
+    assert (done.start_time - done.queued_at).total_seconds() < 10
 
 
 async def test_an_instance_is_there_before_its_instant(engine: Engine) -> None:

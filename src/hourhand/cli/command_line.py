@@ -13,6 +13,7 @@ from hourhand.model.errors import InvalidInput
 
 _PLACE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_ESCAPED = re.compile(r'"[^"]*\\[$`]')
 _SYNTAX = frozenset("|&;<>*?()\n")
 _EXPANSION = frozenset("$`")
 """A shell expands these between double quotes too."""
@@ -26,6 +27,13 @@ def split_command(text: str) -> list[str]:
             "--command",
             text,
             f"contains {found!r}, which only a shell understands: add --shell, or put it in single quotes",
+        )
+    if _ESCAPED.search(text):
+        raise InvalidInput.one(
+            "--command",
+            text,
+            "contains a backslash before $ or ` between double quotes, which is read in different ways: "
+            "use single quotes there",
         )
     try:
         words = shlex.split(text)

@@ -106,9 +106,7 @@ def wait(rest: Rest, instance: Json, printer: Printer | None) -> Json:
             delay = FIRST_LOOK_SECONDS if news or _moved(instance, current) else min(delay * 1.5, LAST_LOOK_SECONDS)
             if not told and current["status"] == "pending" and time.monotonic() - begin > UNCLAIMED_SECONDS:
                 told = True
-                note(
-                    f"Nobody has claimed it yet: `hourhand executors` shows who serves the group {current['group']!r}."
-                )
+                note(_why_not(current))
             if spinner is not None:
                 spinner.update(_state(current).replace("[", r"\["))
             elif printer is not None and current["phase"] != instance["phase"]:
@@ -157,3 +155,13 @@ def _until_interrupted(instance_id: int) -> Iterator[None]:
             f"`hourhand instance cancel {instance_id}` stops it."
         )
         raise typer.Exit(1) from None
+
+
+def _why_not(instance: Json) -> str:
+    """What to look at when nobody seems to execute an instance."""
+    if instance["fence"] > 1:
+        return f"It was claimed and given back: `hourhand instance logs {instance['id']}` says why."
+    return (
+        f"Nobody has claimed it yet: `hourhand executors` shows who serves the group {instance['group']!r} and what "
+        "each provides (a python task needs python:APP, by default the app named like its group)."
+    )

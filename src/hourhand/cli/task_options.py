@@ -148,7 +148,10 @@ def definition(rest: Rest, options: TaskOptions) -> Json:
         raise InvalidInput.one(
             "--command", None, "is missing: say what to run by --command, --url or --handler (or --type and --payload)"
         )
-    return {"type": kind.value, **_fields(rest, options), "payload": _payload(kind, options, {})}
+    fields = _fields(rest, options)
+    if options.depends_on and options.schedule is None:
+        fields["schedule"] = "@upstream"  # by hand alone its dependencies would mean nothing
+    return {"type": kind.value, **fields, "payload": _payload(kind, options, {})}
 
 
 def changes(rest: Rest, options: TaskOptions, task: Json) -> Json:

@@ -43,6 +43,7 @@ class Heart:
         self._workload = workload
         self.identity = identity
         self._look = FIRST_LOOK
+        self._looking: asyncio.TimerHandle | None = None
         self.lanes: tuple[int, ...] = ()
         self.leaving = False
         self.early = asyncio.Event()
@@ -56,9 +57,14 @@ class Heart:
 
     def look_around(self) -> None:
         """Beat soon: there may be lanes that are not known yet. Less and less soon, if that was never so."""
-        if time.monotonic() - self._pulse.last_good >= self._look:
-            self._look = min(LONGEST_LOOK, 2 * self._look)
-            self.early.set()
+        if self._looking is None:
+            soon = self._pulse.last_good + self._look - time.monotonic()
+            self._looking = asyncio.get_running_loop().call_later(max(0.0, soon), self._look_now)
+
+    def _look_now(self) -> None:
+        self._looking = None
+        self._look = min(LONGEST_LOOK, 2 * self._look)
+        self.early.set()
 
     async def beat(self) -> float:
         """One beat; how long to rest after it. While the store is away it is tried more often than the lease ends."""
@@ -84,6 +90,7 @@ class Heart:
                 self._workload.stop(one, Why.CANCELLED)
         if beat.lanes != self.lanes:
             self._look = FIRST_LOOK
+            self._workload.room_made.set()  # there may be something to claim in what is new
         self.lanes = () if self.leaving else beat.lanes
         if not beat.registered and not self.leaving:
             logger.warning("executor %s was forgotten by the registry and registers again", self.identity.id)

@@ -177,10 +177,14 @@ def _texts(definition: TaskDefinition) -> Iterator[FieldError]:
             yield FieldError(name, value, f"has {len(value)} characters; at most {longest} are allowed")
         elif bad:
             yield FieldError(name, value, f"{shown(value)} contains the control character {bad[0]!a}: remove it")
-        elif name in ("name", "group") and not value.strip():
-            yield FieldError(name, value, f"{value!r} is empty: give a {name}")
+        elif name in ("name", "group", "concurrency_key") and not value.strip():
+            yield FieldError(name, value, f"{value!r} is empty: give a {name.replace('_', ' ')}{_or_none(name)}")
         elif name in ("name", "group") and value != value.strip():
             yield FieldError(name, value, f"{value!r} begins or ends with a space: remove it")
+
+
+def _or_none(name: str) -> str:
+    return ", or null for none" if name in OPTIONAL else ""
 
 
 def _numbers(definition: TaskDefinition) -> Iterator[FieldError]:
@@ -205,6 +209,8 @@ def _lists(definition: TaskDefinition) -> Iterator[FieldError]:
     for name in OBJECTS:
         yield from json_errors(getattr(definition, name), name)
     yield from json_errors(list(definition.tags), "tags")
+    if any(not tag.strip() for tag in definition.tags):
+        yield FieldError("tags", list(definition.tags), "holds an empty tag: leave it out")
 
 
 def _schedule(definition: TaskDefinition) -> Iterator[FieldError]:

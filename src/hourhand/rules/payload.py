@@ -19,6 +19,11 @@ def _text(value: object) -> str | None:
     return None if isinstance(value, str) and value.strip() else "a text that is not empty"
 
 
+def _folder(value: object) -> str | None:
+    right = isinstance(value, str) and value.startswith(("/", "${"))
+    return None if right else "an absolute path, such as /srv/reports"
+
+
 def _any_text(value: object) -> str | None:
     return None if isinstance(value, str) else "a text"
 
@@ -83,7 +88,7 @@ def _anything(_value: object) -> str | None:
 SHAPES: Mapping[TaskType, tuple[tuple[str, ...], Mapping[str, Check]]] = {
     TaskType.COMMAND: (
         ("command",),
-        {"command": _command, "env": _texts, "cwd": _text, "stdin": _any_text, "success_codes": _codes(0, 255)},
+        {"command": _command, "env": _texts, "cwd": _folder, "stdin": _any_text, "success_codes": _codes(0, 255)},
     ),
     TaskType.HTTP: (
         ("url",),

@@ -24,6 +24,10 @@ _TASKS = "__hourhand_tasks__"
 """Where a decorated function, which stays a plain function, keeps the names of its tasks."""
 
 
+_OWN_WORDS = frozenset({"schedule", "name", "isolation", "depends_on", "args"})
+"""What `@app.task` takes beside the fields of a task."""
+
+
 class App:
     """Handlers by name; executors load it as `module:app`, serve it and declare its tasks.
 
@@ -163,8 +167,9 @@ def _known(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     """Refuse what a function's task says by itself, or does not have."""
     for name, value in fields.items():
         if name not in FIELDS:
-            close = difflib.get_close_matches(name, FIELDS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"the fields are: {', '.join(sorted(FIELDS))}"
+            known = sorted(FIELDS | _OWN_WORDS)
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"the fields are: {', '.join(known)}"
             raise InvalidInput.one(name, value, f"is not a field of a handler's task; {hint}")
     return fields
 

@@ -59,6 +59,8 @@ def _failed(module_name: str, name: str, error: BaseException) -> InvalidInput:
     last = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     frames = [one for one in traceback.extract_tb(error.__traceback__) if "importlib" not in one.filename]
     where = f" ({frames[-1].filename}:{frames[-1].lineno})" if len(frames) > 1 else ""
+    if isinstance(error, SyntaxError):
+        where = f" ({error.filename}:{error.lineno})"
     return InvalidInput.one(_FIELD, name, f"{module_name} cannot be imported: {last}{where}")
 
 

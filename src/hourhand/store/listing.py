@@ -196,7 +196,10 @@ async def get_instance(tx: Tx, instance_id: int) -> Instance:
     if rows:
         return instance_of(rows[0])
     if since.allocated:
-        raise Gone(f"instance {instance_id} has been removed by retention")
+        raise Gone(
+            f"instance {instance_id} is gone: retention has removed it, "
+            "or its task was edited, disabled or deleted before it was due"
+        )
     raise NotFound("instance", instance_id)
 
 

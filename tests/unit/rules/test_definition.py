@@ -152,6 +152,11 @@ def test_a_name_is_not_empty_and_has_no_space_around_it(name: str) -> None:
     assert refusal(**{name: " x"}) == (name, "' x' begins or ends with a space: remove it")
 
 
+def test_an_empty_concurrency_key_or_tag_is_refused() -> None:
+    assert refusal(concurrency_key="") == ("concurrency_key", "'' is empty: give a concurrency key, or null for none")
+    assert refusal(tags=["a", " "]) == ("tags", "holds an empty tag: leave it out")
+
+
 @pytest.mark.parametrize("character", ["\x00", "\x1b", "\x7f", "\x85", "\n", "\t", "\ud800"])
 def test_a_name_has_no_control_characters(character: str) -> None:
     name = f"a{character}b"

@@ -106,7 +106,8 @@ def test_what_may_hold_secrets_is_refused_without_being_shown(
 @pytest.mark.parametrize(
     ("kind", "name", "value", "message"),
     [
-        (TaskType.COMMAND, "cwd", "", "'' is not a text that is not empty"),
+        (TaskType.COMMAND, "cwd", "", "'' is not an absolute path, such as /srv/reports"),
+        (TaskType.COMMAND, "cwd", "reports", "'reports' is not an absolute path, such as /srv/reports"),
         (TaskType.COMMAND, "success_codes", [], "[] is not a list of numbers from 0 to 255"),
         (TaskType.COMMAND, "success_codes", [0, 256], "[0, 256] is not a list of numbers from 0 to 255"),
         (TaskType.COMMAND, "success_codes", [True], "[True] is not a list of numbers from 0 to 255"),

@@ -64,6 +64,8 @@ class Transactions:
             await self._give_permits(sorted(aftermath.freed_keys))
         if aftermath.waiting or aftermath.unsettled:
             self._hints.ring(Hint.PENDING)
+        if aftermath.unsettled:
+            self._hints.ring(Hint.WAKE)  # an `@after` task has its next instant
         return following
 
     async def _settle(self, points: Iterable[tuple[int, datetime]] | None) -> tuple[int, Aftermath]:
