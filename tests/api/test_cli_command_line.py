@@ -20,6 +20,7 @@ from hourhand.model.errors import InvalidInput
         ("tool --set a=b", ["tool", "--set", "a=b"]),
         ("sh -c 'a && b'", ["sh", "-c", "a && b"]),
         ("  echo   ''  ", ["echo", ""]),
+        (r"""awk '{print "\$1"}'""", ["awk", r'{print "\$1"}']),
         ("echo 'a\nb'", ["echo", "a\nb"]),
     ],
 )
@@ -37,6 +38,7 @@ def test_words(typed: str, words: list[str]) -> None:
         ("a > b", "contains '>'"),
         ("echo $HOME", r"contains '\$'"),
         ('echo "$HOME"', r"contains '\$'"),
+        (r'echo "a\$b"', "contains .*which only a shell understands"),
         ("echo ${HOME:-x}", r"contains '\$'"),
         ('echo "`id`"', "contains '`'"),
         ("ls *.txt", r"contains '\*'"),

@@ -155,6 +155,12 @@ def test_disable_and_enable(hourhand: Terminal, name: str) -> None:
     assert hourhand.done("task", "enable", name).out == f"Task {name!r} is enabled now.\n"
 
 
+def test_a_task_with_dependencies_and_no_schedule_follows_them(hourhand: Terminal, name: str) -> None:
+    hourhand.done("task", "add", f"{name}-up", "--command", "true")
+    hourhand.done("task", "add", name, "--command", "true", "--depends-on", f"{name}-up")
+    assert hourhand.done("task", "show", name, "--json").json["schedule"] == "@upstream"
+
+
 def test_delete(hourhand: Terminal, name: str) -> None:
     hourhand.done("task", "add", name, "--command", "true")
     hourhand.done("task", "add", f"{name}-2", "--command", "true", "--depends-on", name)

@@ -274,6 +274,7 @@ def test_a_function_that_no_instance_could_call_is_refused(function: Any, said: 
         ({"schedule": "61 * * * *"}, "schedule: "),
         ({"schedule": "@upstream"}, "name at least one in dependency_ids"),
         ({"priority": 10}, "priority: 10 is out of range"),
+        ({"shedule": "@daily"}, "shedule: is not a field of a handler's task; did you mean 'schedule'?"),
         ({"max_retires": 3}, "max_retires: is not a field of a handler's task; did you mean 'max_retries'?"),
         ({"payload": {}}, "payload: is not a field of a handler's task"),
         ({"overlap_policy": "never"}, "overlap_policy: 'never' is not one of: skip"),

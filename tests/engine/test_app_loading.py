@@ -80,6 +80,7 @@ def test_a_module_that_is_not_there_is_named(folder: Path) -> None:
         ("import nowhere_at_all", "billing_bad cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_a"),
         ("x = 1\nx.y", "cannot be imported: AttributeError: 'int' object has no attribute 'y' ("),
         ("def f(:", "cannot be imported: SyntaxError: invalid syntax"),
+        ("x = 1\ndef f(:", "billing_bad.py:2)"),
         ("raise SystemExit(3)", "cannot be imported: SystemExit: 3"),
     ],
 )

@@ -18,6 +18,7 @@ from hourhand.executor import Executor, Timing
 from hourhand.model import registry
 from hourhand.model.words import TaskType
 from hourhand.rules.callback import signature
+from hourhand.rules.lanes import handlers_of
 from hourhand.runners.command import CommandRunner
 from hourhand.runners.http import HttpRunner
 from hourhand.runners.python import PythonRunner
@@ -41,7 +42,7 @@ class Work:
     @property
     def provides(self) -> tuple[str, ...]:
         """What its executors can execute, in the words of lanes."""
-        return (registry.BUILTIN, *sorted({f"python:{app}" for app, _ in self.handlers}))
+        return (registry.BUILTIN, *sorted({handlers_of(app) for app, _ in self.handlers}))
 
 
 @asynccontextmanager

@@ -13,7 +13,6 @@ from hourhand.model.errors import InvalidInput
 
 _PLACE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_ESCAPED = re.compile(r'"[^"]*\\[$`]')
 _SYNTAX = frozenset("|&;<>*?()\n")
 _EXPANSION = frozenset("$`")
 """A shell expands these between double quotes too."""
@@ -27,13 +26,6 @@ def split_command(text: str) -> list[str]:
             "--command",
             text,
             f"contains {found!r}, which only a shell understands: add --shell, or put it in single quotes",
-        )
-    if _ESCAPED.search(text):
-        raise InvalidInput.one(
-            "--command",
-            text,
-            "contains a backslash before $ or ` between double quotes, which is read in different ways: "
-            "use single quotes there",
         )
     try:
         words = shlex.split(text)
@@ -58,6 +50,8 @@ def _shell_syntax(text: str) -> str | None:
     position = 0
     while position < len(text):
         sign = text[position]
+        if sign == "\\" and quote == '"' and text[position + 1 : position + 2] in _EXPANSION:
+            return text[position : position + 2]  # a shell drops the backslash, what splits here would keep it
         if sign == "\\" and quote != "'":
             position += 2
             begins_word = False

@@ -89,7 +89,7 @@ class Definitions(Protocol):
         """Newest first."""
 
     async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
-        """Versions of tasks, by id and number; they never change, so they may be cached. Unknown ones are left out."""
+        """Versions of tasks, by id and number; unknown ones are left out. They never change, so they are remembered."""
 
 
 class Time(Protocol):

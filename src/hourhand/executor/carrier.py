@@ -22,8 +22,15 @@ Ended = Callable[[LiveAttempt, Outcome | None, float], None]
 class Carrier:
     """Users' handlers run on a loop of their own (docs/adr/0008), everything else on the executor's."""
 
-    def __init__(self, runners: Mapping[TaskType, Runner], slots: Slots, *, started: Callable[[LiveAttempt], None],
-                 ended: Ended, settled: Callable[[], None]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        runners: Mapping[TaskType, Runner],
+        slots: Slots,
+        *,
+        started: Callable[[LiveAttempt], None],
+        ended: Ended,
+        settled: Callable[[], None],
+    ) -> None:
         self._runners = runners
         self._slots = slots
         self._started, self._ended_one, self._settled = started, ended, settled

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from hourhand.contracts.store import Store
@@ -19,7 +18,6 @@ from hourhand.model.words import TaskType
 from hourhand.service.outage import Outage, persist
 
 SHORTEST_REST, LONGEST_REST = 0.005, 1.0
-KEPT_DEFINITIONS = 10_000
 UNREADABLE = TaskDefinition(name="(a definition that this release cannot read)", type=TaskType.OPERATION)
 
 CallbackUrl = Callable[[int, int], str]
@@ -48,7 +46,6 @@ class Claimer:
         self._sure = sure
         self._lease_seconds = lease_seconds
         self._callback_url = callback_url
-        self._definitions: OrderedDict[tuple[int, int], TaskDefinition] = OrderedDict()
         self._in_doubt = False
         self._claiming = asyncio.Lock()
         self._fruitless = 0
@@ -105,7 +102,8 @@ class Claimer:
     async def _take(self, claimed: list[Assignment], claimed_at: float) -> None:
         attempts: list[LiveAttempt] = []
         unreadable: list[LiveAttempt] = []
-        known = await self._known({(one.task_id, one.task_version) for one in claimed})
+        wanted = sorted({(one.task_id, one.task_version) for one in claimed})
+        known = await persist(partial(self._store.definitions, wanted), self._outage)
         for one in claimed:
             url = None if self._callback_url is None else partial(self._callback_url, one.instance_id, one.fence)
             definition = known.get((one.task_id, one.task_version))
@@ -115,14 +113,3 @@ class Claimer:
         for attempt in unreadable:
             # Guarantee 10: one bad row never blocks the rest. Another release may be able to read it.
             self._workload.give_back(attempt, self._lease_seconds)
-
-    async def _known(self, wanted: set[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
-        """The definitions of what was claimed, read in one statement where they are not known yet."""
-        known = {key: found for key in wanted if (found := self._definitions.get(key)) is not None}
-        if missing := sorted(wanted - known.keys()):
-            fresh = await persist(partial(self._store.definitions, missing), self._outage)
-            known |= fresh
-            self._definitions |= fresh
-            while len(self._definitions) > KEPT_DEFINITIONS:
-                self._definitions.popitem(last=False)
-        return known

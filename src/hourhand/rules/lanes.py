@@ -15,11 +15,16 @@ def requires(task: TaskDefinition) -> str:
     """What an executor must provide: everything built in is alike; a handler lives in one app."""
     match task.type:
         case TaskType.PYTHON:
-            return f"python:{task.payload.get('app') or task.group}"
+            return handlers_of(task.payload.get("app") or task.group)
         case TaskType.XXL:
             return "xxl"
         case _:
             return BUILTIN
+
+
+def handlers_of(app: str) -> str:
+    """What an executor that serves this app provides."""
+    return f"python:{app}"
 
 
 def lane_of(task: TaskDefinition, group_id: int, target_executor_id: str = "") -> Lane:

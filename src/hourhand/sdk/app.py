@@ -14,6 +14,7 @@ from hourhand.model.task import DEFAULT_GROUP, Declaration, TaskDefinition
 from hourhand.model.words import TaskType
 from hourhand.rules.declaration import in_order, owner_of
 from hourhand.rules.definition import check, check_args, definition_from
+from hourhand.rules.lanes import handlers_of
 from hourhand.rules.schedule import Manual, parse
 from hourhand.sdk.fields import FIELDS, TaskFields
 from hourhand.sdk.handlers import FunctionHandler, Isolation, isolation_of, read_function
@@ -54,7 +55,7 @@ class App:
     @property
     def provides(self) -> str:
         """What an executor that serves this app can execute."""
-        return f"python:{self.name}"
+        return handlers_of(self.name)
 
     def declarations(self) -> tuple[Declaration, ...]:
         """The tasks, each after those of this app that it depends on; a cycle is refused."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from hourhand.model.errors import HourhandError, InvalidInput, StoreUnavailable
+from hourhand.sdk.asked import Asked
 from hourhand.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -24,25 +25,8 @@ class Calls(Protocol):
     """What both ways to a Hourhand offer; the client's methods say what each does."""
 
     async def close(self) -> None: ...  # noqa: D102
-    async def submit(  # noqa: D102
-        self,
-        task_name: str,
-        args: Mapping[str, Any] | None,
-        *,
-        priority: int | None,
-        run_at: datetime | None,
-        key: str | None,
-        held: bool = False,
-    ) -> Instance: ...
-    async def joining(  # noqa: D102
-        self,
-        task_name: str,
-        args: Mapping[str, Any] | None,
-        *,
-        priority: int | None,
-        run_at: datetime | None,
-        key: str | None,
-    ) -> Joining: ...
+    async def submit(self, asked: Asked) -> Instance: ...  # noqa: D102
+    async def joining(self, asked: Asked) -> Joining: ...  # noqa: D102
     async def submit_many(self, task_name: str, many: Sequence[Mapping[str, Any] | None]) -> list[int]: ...  # noqa: D102
     async def get(self, instance_id: int) -> Instance: ...  # noqa: D102
     async def cancel(self, instance_id: int, reason: str | None) -> Instance: ...  # noqa: D102
@@ -116,7 +100,8 @@ class Client:
         """
         if conn is not None:
             return await (await self.joining(task_name, args, priority=priority, run_at=run_at, key=key)).submit(conn)
-        return await (await self._opened()).submit(task_name, args, priority=priority, run_at=run_at, key=key)
+        asked = Asked(task_name=task_name, args=args, priority=priority, run_at=run_at, key=key)
+        return await (await self._opened()).submit(asked)
 
     async def joining(
         self,
@@ -128,7 +113,8 @@ class Client:
         key: str | None = None,
     ) -> Joining:
         """Prepare a submission for your own transaction; what `submit` does first when it is given `conn`."""
-        return await (await self._opened()).joining(task_name, args, priority=priority, run_at=run_at, key=key)
+        asked = Asked(task_name=task_name, args=args, priority=priority, run_at=run_at, key=key)
+        return await (await self._opened()).joining(asked)
 
     async def submit_many(self, task_name: str, many: Sequence[Mapping[str, Any] | None]) -> list[int]:
         """Submit an instance for each of these arguments; their ids, in order.
@@ -139,7 +125,7 @@ class Client:
 
     async def plan(self, task_name: str, args: Mapping[str, Any] | None = None) -> Instance:
         """Make an instance that stays planned until it is dispatched."""
-        return await (await self._opened()).submit(task_name, args, priority=None, run_at=None, key=None, held=True)
+        return await (await self._opened()).submit(Asked(task_name=task_name, args=args, held=True))
 
     async def dispatch(self, instance_id: int) -> Instance:
         """Let a planned instance go on."""

@@ -15,6 +15,7 @@ from hourhand.model.instance import Instance, LogLine
 from hourhand.rules.definition import check_args
 from hourhand.sdk.address import API, Address, address_of
 from hourhand.sdk.answers import instance_from, line_from, read, unreachable
+from hourhand.sdk.asked import Asked
 from hourhand.settings import Settings
 
 TIMEOUT_SECONDS = 30.0
@@ -44,19 +45,16 @@ class RestCalls:
         """Give the connections back."""
         await self._http.aclose()
 
-    async def submit(
-        self,
-        task_name: str,
-        args: Mapping[str, Any] | None,
-        *,
-        priority: int | None,
-        run_at: datetime | None,
-        key: str | None,
-        held: bool = False,
-    ) -> Instance:
+    async def submit(self, asked: Asked) -> Instance:
         """One instance."""
-        task_id = await self._task_id(task_name)
-        return await self._submit(task_id, args, priority=priority, run_at=_text(run_at), key=key, dispatch=not held)
+        return await self._submit(
+            await self._task_id(asked.task_name),
+            asked.args,
+            priority=asked.priority,
+            run_at=_text(asked.run_at),
+            key=asked.key,
+            dispatch=not asked.held,
+        )
 
     async def _submit(self, task_id: int, args: Mapping[str, Any] | None, **more: object) -> Instance:
         check_args(args)  # what is no JSON could not even be sent
@@ -64,17 +62,9 @@ class RestCalls:
         body = {name: value for name, value in given.items() if value is not None}
         return instance_from(await self._ask("POST", "/instances", json=body))
 
-    async def joining(
-        self,
-        task_name: str,
-        args: Mapping[str, Any] | None,
-        *,
-        priority: int | None,
-        run_at: datetime | None,
-        key: str | None,
-    ) -> Joining:
+    async def joining(self, asked: Asked) -> Joining:
         """Refused: no request can be part of a transaction."""
-        del task_name, args, priority, run_at, key
+        del asked
         raise InvalidInput.one(
             "conn",
             None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from hourhand import store as stores
 from hourhand.contracts.store import Joining, Store
 from hourhand.model.instance import Instance, LogLine, Submission
+from hourhand.sdk.asked import Asked
 from hourhand.settings import Settings
 
 LINES_AT_ONCE = 1_000
@@ -31,35 +31,23 @@ class StoreCalls:
         """Give everything back."""
         await self._store.close()
 
-    async def submit(
-        self,
-        task_name: str,
-        args: Mapping[str, Any] | None,
-        *,
-        priority: int | None,
-        run_at: datetime | None,
-        key: str | None,
-        held: bool = False,
-    ) -> Instance:
+    async def submit(self, asked: Asked) -> Instance:
         """One instance."""
-        task = await self._store.find_task(task_name)
-        submission = Submission(task_id=task.id, args=args, priority=priority, run_at=run_at, key=key, held=held)
-        (submitted,) = await self._store.submit([submission])
+        (submitted,) = await self._store.submit([await self._submission(asked)])
         return await self._store.get_instance(submitted.instance_id)
 
-    async def joining(
-        self,
-        task_name: str,
-        args: Mapping[str, Any] | None,
-        *,
-        priority: int | None,
-        run_at: datetime | None,
-        key: str | None,
-    ) -> Joining:
+    async def joining(self, asked: Asked) -> Joining:
         """One instance, ready for a caller's transaction."""
-        task = await self._store.find_task(task_name)
-        return await self._store.joining(
-            Submission(task_id=task.id, args=args, priority=priority, run_at=run_at, key=key)
+        return await self._store.joining(await self._submission(asked))
+
+    async def _submission(self, asked: Asked) -> Submission:
+        return Submission(
+            task_id=(await self._store.find_task(asked.task_name)).id,
+            args=asked.args,
+            priority=asked.priority,
+            run_at=asked.run_at,
+            key=asked.key,
+            held=asked.held,
         )
 
     async def submit_many(self, task_name: str, many: Sequence[Mapping[str, Any] | None]) -> list[int]:

@@ -84,6 +84,10 @@ class Versions:
     def __init__(self) -> None:
         self._cache: OrderedDict[tuple[int, int], TaskDefinition] = OrderedDict()
 
+    def known(self, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
+        """Those that need not be read."""
+        return {key: found for key in wanted if (found := self._cache.get(key)) is not None}
+
     async def get(self, tx: Tx, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
         """The definitions, read in one statement where they are not cached; what cannot be read is left out.
 

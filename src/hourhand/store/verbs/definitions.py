@@ -86,4 +86,5 @@ class Definitions(Transactions):
         return await self._read(lambda tx: listing.list_versions(tx, task_id, limit=limit, cursor=cursor))
 
     async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
-        return await self._read(lambda tx: self._versions.get(tx, wanted)) if wanted else {}
+        known = self._versions.known(wanted)
+        return known if len(known) == len(set(wanted)) else await self._read(lambda tx: self._versions.get(tx, wanted))
