@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from api.answers import API, ok, problem
 from hourhand.api.allowed import refuse_privileged
 from hourhand.api.app import create_app
-from hourhand.model.registry import StoredToken
-from hourhand.model.words import TaskType
+from hourhand.model.access import Principal
+from hourhand.model.words import Role, TaskType
 from hourhand.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ SHELL = {"command": "echo hi | wc"}
 HARMLESS = {"command": ["echo", "hi"]}
 
 
-def token(role: str) -> StoredToken:
-    return StoredToken(id=1, name="t", role=role)
+def token(role: str) -> Principal:
+    return Principal(id="token:1", name="t", role=Role(role))
 
 
 class Holders:
     """Everybody holds the role that is their token."""
 
-    async def holder(self, token: str) -> StoredToken | None:
-        return StoredToken(id=1, name="somebody", role=token)
+    async def holder(self, token: str) -> Principal | None:
+        return Principal(id="token:1", name="somebody", role=Role(token))
 
 
 def test_an_admin_may_write_what_nobody_else_may() -> None:

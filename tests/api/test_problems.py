@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from hourhand.api.app import create_app
+from hourhand.model.access import Principal
 from hourhand.model.errors import (
     DuplicateName,
     Gone,
@@ -21,7 +22,7 @@ from hourhand.model.errors import (
     StaleVersion,
     StoreUnavailable,
 )
-from hourhand.model.registry import StoredToken
+from hourhand.model.words import Role
 from hourhand.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 class Everybody:
     """Lets every token in: what is tested here lies behind the gate."""
 
-    async def holder(self, token: str) -> StoredToken | None:
-        return StoredToken(id=1, name=token, role="admin")
+    async def holder(self, token: str) -> Principal | None:
+        return Principal(id="token:1", name=token, role=Role.ADMIN)
 
 
 class NoStore:

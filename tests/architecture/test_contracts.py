@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 VERBS = sorted(
     name
     for protocol in inspect.getmro(contract.Store)
-    if protocol.__module__ == contract.__name__
+    if protocol.__module__.startswith("hourhand.contracts.")
     for name, member in vars(protocol).items()
     if inspect.isfunction(member) and not name.startswith("_")
 )

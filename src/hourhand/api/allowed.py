@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.exceptions import HTTPException
-
-from hourhand.model.registry import StoredToken
-from hourhand.model.words import TaskType
+from hourhand.model.access import Principal
+from hourhand.model.errors import Forbidden
+from hourhand.model.words import Role, TaskType
 from hourhand.rules.privileges import privileged
 
 
-def refuse_privileged(caller: StoredToken, kind: TaskType, payload: Mapping[str, Any]) -> None:
+def refuse_privileged(caller: Principal, kind: TaskType, payload: Mapping[str, Any]) -> None:
     """Refuse a payload that would let others than administrators reach beyond what the executor allows them."""
-    if caller.role == "admin":
+    if caller.role is Role.ADMIN:
         return
     if found := privileged(kind, payload):
-        raise HTTPException(
-            403,
-            f"only an admin may write {' and '.join(found)}: the role of {caller.name!r} is {caller.role}",
+        raise Forbidden(
+            f"only an admin may write {' and '.join(found)}: the role of {caller.name!r} is {caller.role.value}"
         )

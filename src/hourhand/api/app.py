@@ -16,17 +16,17 @@ from hourhand import __version__
 from hourhand.api import callbacks, execution_logs, groups, instances, page, problems, schedules, tasks
 from hourhand.api.gate import Gate
 from hourhand.api.group_names import GroupNames
+from hourhand.api.guarding import API, guarded_router, needed
 from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.bootstrap import hash_token
 from hourhand.model.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from hourhand.api.gate import Tokens
-    from hourhand.model.registry import StoredToken
+    from hourhand.model.access import Principal
     from hourhand.settings import Settings
     from hourhand.store import Store
 
-API = "/api/v1"
 PING_SECONDS = 3
 
 
@@ -52,7 +52,7 @@ class StoredTokens:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    async def holder(self, token: str) -> StoredToken | None:
+    async def holder(self, token: str) -> Principal | None:
         """Return whose token it is, or None."""
         return await self.store.find_token(hash_token(token))
 
@@ -107,7 +107,8 @@ def _open_routes(store: Store, settings: Settings) -> APIRouter:
 
 def _api_routes() -> APIRouter:
     bearer = HTTPBearer(auto_error=False, description="A token, such as the one in the data folder's admin-token file")
-    router = APIRouter(dependencies=[Security(bearer)])  # for the document only: the gate has checked it before
+    router = guarded_router()
+    router.dependencies.append(Security(bearer))  # for the document only: the gate has checked it before
     for each in (tasks, instances, execution_logs, groups, schedules):
         router.include_router(each.router)
 
@@ -131,9 +132,13 @@ def _document(app: FastAPI) -> dict[str, object]:
         "description": "Refused: a problem in the form of RFC 9457",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    for methods in document["paths"].values():
-        for operation in methods.values():
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
             operation["responses"].pop("422", None)
             operation["responses"]["default"] = answer
+            if "security" in operation:
+                role = needed(method.upper(), path).role.value
+                operation["x-role"] = role
+                operation["description"] = f"{operation.get('description', '')}\n\nNeeds the role {role}.".strip()
     app.openapi_schema = document
     return document

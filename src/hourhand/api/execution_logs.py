@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from hourhand.api.filters import Wanted
+from hourhand.api.guarding import guarded_router
 from hourhand.api.instances import shown
 from hourhand.api.requests import TheGroups, ThePage, TheStore
 from hourhand.api.shapes import EXECUTION_LOGS, Plain
 from hourhand.model.words import Status
 
-router = APIRouter(prefix="/execution-logs", tags=["execution logs"])
+router = guarded_router(prefix="/execution-logs", tags=["execution logs"])
 
 
 @router.get("", response_model=EXECUTION_LOGS, summary="Endings, newest first")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Query
 
 from hourhand.api.inputs import Instant, QueryId
-from hourhand.api.requests import TheGroups
+from hourhand.api.requests import TheGroups, TheReach
 from hourhand.model.errors import InvalidInput
 from hourhand.model.filters import InstanceFilter
 from hourhand.model.words import TaskType, TriggeredBy
@@ -17,6 +17,7 @@ _TIME = "which is the end of what has ended and the instant of what lives"
 
 async def _wanted(
     groups: TheGroups,
+    reach: TheReach,
     *,
     task_id: Annotated[QueryId | None, Query()] = None,
     group: Annotated[str | None, Query(max_length=200, description="A group's name")] = None,
@@ -29,9 +30,12 @@ async def _wanted(
 ) -> InstanceFilter:
     if begin is not None and end is not None and begin > end:
         raise InvalidInput.one("from", begin, f"{begin.isoformat()} is after `to` ({end.isoformat()}): swap them")
+    if group is not None:
+        reach.group(group)
     return InstanceFilter(
         task_id=task_id,
         group_id=None if group is None else await groups.id_of(group),
+        group_ids=await reach.group_ids(),
         type=type,
         executor_id=executor_id,
         data_source_id=data_source_id,

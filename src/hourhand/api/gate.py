@@ -16,7 +16,7 @@ from hourhand.model.errors import HourhandError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from hourhand.model.registry import StoredToken
+    from hourhand.model.access import Principal
 
 PUBLIC = frozenset({"/", "/sign-in", "/healthz", "/readyz"})
 SIGNED = "/api/v1/callbacks/"
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 class Tokens(Protocol):
     """Who a bearer token belongs to."""
 
-    async def holder(self, token: str) -> StoredToken | None:
+    async def holder(self, token: str) -> Principal | None:
         """Return the stored token, or None when it is not a valid one."""
 
 
@@ -79,10 +79,11 @@ class Gate:
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             if scope["path"] not in PUBLIC and not scope["path"].startswith(SIGNED):
-                scope["state"]["token"] = await self._authenticate(scope)
+                scope["state"]["caller"] = await self._authenticate(scope)
             body = await _read_body(scope, receive)
             _check_type(scope, body)
             _check_shape(body)
+            scope["state"]["body"] = body
         except _Refused as refused:
             await refused.problem(scope, receive, send)
         except HourhandError as error:
@@ -90,7 +91,7 @@ class Gate:
         else:
             await self.app(scope, _replay(body, receive), send)
 
-    async def _authenticate(self, scope: Scope) -> StoredToken:
+    async def _authenticate(self, scope: Scope) -> Principal:
         scheme, _, token = _header(scope, b"authorization").strip().partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             detail = "this needs a token: send the header `Authorization: Bearer TOKEN`"

@@ -36,5 +36,12 @@ class GroupNames:
             raise InvalidInput.one("group", name, f"there is no group {name!r}; there are: {there}")
         return found
 
+    async def ids_of(self, names: Iterable[str]) -> set[int]:
+        """Return the ids of those of these groups that there are."""
+        wanted = set(names)
+        if not wanted <= set(self._names.values()):
+            await self._read()
+        return {one for one, known in self._names.items() if known in wanted}
+
     async def _read(self) -> None:
         self._names = {group.id: group.name for group in await self._store.list_groups()}

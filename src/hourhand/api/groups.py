@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, Field
 
+from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Input, Line
-from hourhand.api.requests import TheStore
+from hourhand.api.requests import Caller, TheStore
 from hourhand.api.shapes import EXECUTORS, GROUP, GROUPS, Plain, plain
 from hourhand.model.words import AddressType
 
-router = APIRouter()
+router = guarded_router()
 
 
 def _address(value: str) -> str:
@@ -39,9 +39,10 @@ class GroupInput(Input):
 
 
 @router.get("/groups", response_model=GROUPS, tags=["groups"], summary="All groups, by name")
-async def list_groups(store: TheStore) -> Plain:
+async def list_groups(store: TheStore, caller: Caller) -> Plain:
     """There are tens, so that they are one page."""
-    return {"items": [plain(group) for group in await store.list_groups()], "next_cursor": None}
+    groups = [plain(group) for group in await store.list_groups() if caller.reaches(group.name)]
+    return {"items": groups, "next_cursor": None}
 
 
 @router.post("/groups", status_code=201, response_model=GROUP, tags=["groups"], summary="Make a group")
@@ -54,6 +55,7 @@ async def add_group(given: GroupInput, store: TheStore) -> Plain:
 
 
 @router.get("/executors", response_model=EXECUTORS, tags=["groups"], summary="All registered executors, by id")
-async def list_executors(store: TheStore) -> Plain:
+async def list_executors(store: TheStore, caller: Caller) -> Plain:
     """One that stops leaves at once, one that is lost after 90 seconds."""
-    return {"items": [plain(executor) for executor in await store.list_executors()], "next_cursor": None}
+    executors = [plain(executor) for executor in await store.list_executors() if caller.reaches(executor.group)]
+    return {"items": executors, "next_cursor": None}

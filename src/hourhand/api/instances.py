@@ -6,21 +6,22 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
 from hourhand.api.filters import Wanted
 from hourhand.api.group_names import GroupNames
+from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Id, Input, Instant, Priority
-from hourhand.api.requests import Caller, TheGroups, ThePage, TheStore
+from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, Plain, plain
 from hourhand.contracts.store import Store
 from hourhand.model.errors import FieldError, InvalidInput
 from hourhand.model.instance import Instance, LogLine, Submission
 from hourhand.model.words import OutcomeKind, Status, TriggeredBy
 
-router = APIRouter(prefix="/instances", tags=["instances"])
+router = guarded_router(prefix="/instances", tags=["instances"])
 LARGEST_SEQ = 2**53
 MOST_LINES = 1_000
 """A line may be a chunk of 64 KiB, so an answer has 64 MiB at the very most."""
@@ -95,8 +96,9 @@ async def list_instances(
 
 
 @router.post("", status_code=201, response_model=INSTANCE, summary="Plan an instance")
-async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller) -> Plain:
+async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller, reach: TheReach) -> Plain:
     """Make an instance that stays planned until it is dispatched, unless `dispatch` is true."""
+    await reach.task(given.task_id)
     submission = Submission(
         task_id=given.task_id,
         args=given.args,
@@ -118,8 +120,9 @@ async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Cal
 
 
 @router.post("/dispatch", summary="Let held instances go on, all or none")
-async def dispatch_many(given: DispatchInput, store: TheStore) -> Dispatched:
+async def dispatch_many(given: DispatchInput, store: TheStore, reach: TheReach) -> Dispatched:
     """Refuse all (409) when one of them does not wait to be dispatched."""
+    await reach.instances(given.ids)
     await store.dispatch(given.ids)
     return Dispatched(dispatched=len(set(given.ids)))
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from hourhand.api.wording import field_error
 from hourhand.model.errors import (
     Conflict,
+    Forbidden,
     Gone,
     HasDependents,
     HourhandError,
@@ -21,6 +22,7 @@ from hourhand.model.errors import (
     InvalidInput,
     NotFound,
     StoreError,
+    Unauthenticated,
 )
 
 if TYPE_CHECKING:
@@ -78,6 +80,10 @@ def problem_of(error: HourhandError) -> Problem:
         case InvalidInput():
             listed = [{"field": each.field, "message": each.message} for each in error.errors]
             answer = Problem(422, WRONG_VALUES, errors=listed)
+        case Unauthenticated():
+            answer = Problem(401, detail, headers={"WWW-Authenticate": "Bearer"})
+        case Forbidden():
+            answer = Problem(403, detail)
         case NotFound():
             answer = Problem(404, detail)
         case Gone():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,29 +14,59 @@ from fastapi.dependencies.models import Dependant
 from starlette.requests import Request
 
 from hourhand.api.group_names import GroupNames
+from hourhand.api.guarding import author_of
+from hourhand.api.reach import Reach
 from hourhand.contracts.store import Store
+from hourhand.model.access import Principal
+from hourhand.model.audit import Once
 from hourhand.model.errors import FieldError, InvalidInput, shown
-from hourhand.model.registry import StoredToken
 
 MOST = 200
 LONGEST_CURSOR = 4_000
+ONCE = "Idempotency-Key"
+_KEY = re.compile(r"[!-~]([ -~]{0,198}[!-~])?", re.ASCII)
 
 
 async def _store(request: Request) -> Store:
-    return cast("Store", request.app.state.store)
+    """Return the store, on behalf of whoever is calling."""
+    store = cast("Store", request.app.state.store)
+    caller = getattr(request.state, "caller", None)
+    return store if caller is None else store.on_behalf(author_of(request, caller), once=_once(request, caller))
+
+
+def _once(request: Request, caller: Principal) -> Once | None:
+    """Return what `Idempotency-Key` asks for; only what creates something looks at it."""
+    key = request.headers.get(ONCE)
+    if key is None or request.method != "POST":
+        return None
+    if not _KEY.fullmatch(key):
+        raise InvalidInput.one(
+            ONCE, key, f"{shown(key)} is no key: write 1 to 200 printable ASCII characters, such as a UUID"
+        )
+    return Once(
+        principal=caller.id,
+        route=request.url.path,
+        key=key,
+        request_hash=hashlib.sha256(request.state.body).hexdigest(),
+    )
 
 
 async def _group_names(request: Request) -> GroupNames:
     return cast("GroupNames", request.app.state.group_names)
 
 
-async def _caller(request: Request) -> StoredToken:
-    return cast("StoredToken", request.state.token)  # the gate has put it there, or the request would not be here
+async def _caller(request: Request) -> Principal:
+    return cast("Principal", request.state.caller)  # the gate has put it there, or the request would not be here
+
+
+async def _reach(request: Request) -> Reach:
+    return Reach(request.state.caller, request.app.state.store, request.app.state.group_names)
 
 
 TheStore = Annotated[Store, Depends(_store)]
 TheGroups = Annotated[GroupNames, Depends(_group_names)]
-Caller = Annotated[StoredToken, Depends(_caller)]
+Caller = Annotated[Principal, Depends(_caller)]
+TheReach = Annotated[Reach, Depends(_reach)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Input, Moment
 from hourhand.rules.schedule import Schedule, is_clocked, parse, preview
 
-router = APIRouter(prefix="/schedules", tags=["schedules"])
+router = guarded_router(prefix="/schedules", tags=["schedules"])
 
 
 class PreviewInput(Input):

@@ -5,24 +5,25 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from hourhand.api.allowed import refuse_privileged
+from hourhand.api.guarding import guarded_router
 from hourhand.api.instances import submitted
-from hourhand.api.requests import Caller, TheGroups, ThePage, TheStore
+from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.schedules import PreviewOutput, previewed
 from hourhand.api.shapes import INSTANCE, TASK, TASKS, VERSIONS, Plain, plain
 from hourhand.api.task_inputs import BackfillInput, NewTask, RunInput, TaskEdit, refuse_declared_hash, split_version
 from hourhand.model.errors import NotFound
 from hourhand.model.filters import TaskFilter
 from hourhand.model.instance import Submission
-from hourhand.model.words import TaskType, TriggeredBy
+from hourhand.model.words import Role, TaskType, TriggeredBy
 from hourhand.rules.definition import changes_from, definition_from
 from hourhand.rules.schedule import After, parse
 
-router = APIRouter(prefix="/tasks", tags=["tasks"])
+router = guarded_router(prefix="/tasks", tags=["tasks"])
 
 
 class Made(BaseModel):
@@ -32,10 +33,11 @@ class Made(BaseModel):
 
 
 @router.post("", status_code=201, response_model=TASK, summary="Create a task")
-async def create_task(given: NewTask, store: TheStore, caller: Caller, response: Response) -> Plain:
+async def create_task(given: NewTask, store: TheStore, caller: Caller, reach: TheReach, response: Response) -> Plain:
     """Refused as a whole when anything about it is wrong, with everything that is."""
     refuse_declared_hash(given)
     definition = definition_from(given)
+    reach.group(definition.group)
     refuse_privileged(caller, definition.type, definition.payload)
     task = await store.create_task(definition, by=caller.name)
     response.headers["Location"] = f"/api/v1/tasks/{task.id}"
@@ -47,6 +49,8 @@ async def list_tasks(
     store: TheStore,
     groups: TheGroups,
     page: ThePage,
+    caller: Caller,
+    reach: TheReach,
     *,
     q: Annotated[str | None, Query(max_length=200, description="A part of the name, in any case")] = None,
     name: Annotated[str | None, Query(max_length=200, description="The whole name")] = None,
@@ -56,8 +60,10 @@ async def list_tasks(
 ) -> Plain:
     """Deleted ones are not listed."""
     if group is not None:
+        reach.group(group)
         await groups.id_of(group)
-    wanted = TaskFilter(q=q, name=name, enabled=enabled, group=group, type=type)
+    within = None if caller.groups is None else tuple(sorted(caller.groups))
+    wanted = TaskFilter(q=q, name=name, enabled=enabled, group=group, groups=within, type=type)
     found = await store.list_tasks(wanted, limit=page.limit, cursor=page.cursor)
     return {"items": [plain(task) for task in found.items], "next_cursor": found.next_cursor}
 
@@ -69,10 +75,12 @@ async def get_task(task_id: int, store: TheStore) -> Plain:
 
 
 @router.patch("/{task_id}", response_model=TASK, summary="Change some fields of a task")
-async def edit_task(task_id: int, given: TaskEdit, store: TheStore, caller: Caller) -> Plain:
+async def edit_task(task_id: int, given: TaskEdit, store: TheStore, caller: Caller, reach: TheReach) -> Plain:
     """Make a new version; with a `version` that is not the newest it is refused (409)."""
     changes, version = split_version(given)
-    if caller.role != "admin" and ("payload" in changes or "type" in changes):
+    if isinstance(changes.get("group"), str):
+        reach.group(changes["group"])
+    if caller.role is not Role.ADMIN and ("payload" in changes or "type" in changes):
         before = await store.get_task(task_id)
         read = changes_from(changes)
         refuse_privileged(caller, read.get("type", before.type), read.get("payload", before.payload))

@@ -20,9 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
+from hourhand.contracts.accounts import Accounts
+from hourhand.contracts.alerting import Alerting
+from hourhand.contracts.auditing import Auditing
+from hourhand.contracts.bulk import Bulk
+from hourhand.contracts.explaining import Explaining
+from hourhand.contracts.pausing import Pausing
+from hourhand.contracts.statistics import Statistics
 from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
+from hourhand.model.audit import Author, Once
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.hints import Heard, Hint
 from hourhand.model.instance import (
@@ -39,7 +47,7 @@ from hourhand.model.instance import (
     Submitted,
 )
 from hourhand.model.page import Page
-from hourhand.model.registry import Executor, Group, StoredToken
+from hourhand.model.registry import Executor, Group
 from hourhand.model.task import Declaration, Task, TaskDefinition, TaskVersion
 
 
@@ -255,7 +263,7 @@ class Chores(Protocol):
 
 
 class Directory(Protocol):
-    """Groups, executors and tokens."""
+    """Groups and executors."""
 
     async def add_group(
         self, name: str, *, title: str | None = None, address_type: str = "auto", address_list: Sequence[str] = ()
@@ -271,15 +279,6 @@ class Directory(Protocol):
     async def list_executors(self) -> list[Executor]:
         """All that are registered."""
 
-    async def ensure_admin_token(self, token_hash: str) -> bool:
-        """Make this the first admin token; False if there has been one."""
-
-    async def add_admin_token(self, token_hash: str) -> None:
-        """A further admin token; those there are stay valid."""
-
-    async def find_token(self, token_hash: str) -> StoredToken | None:
-        """The valid token with this hash."""
-
     async def callback_key(self) -> bytes:
         """What the addresses of callbacks are signed with; the same for every process, made at first use."""
 
@@ -291,8 +290,31 @@ class Hints(Protocol):
         """Call `heard` at each such hint of any process, until the function returned is called."""
 
 
-class Store(Definitions, Time, Instances, Executing, Chores, Directory, Hints, Protocol):
+class Store(
+    Definitions,
+    Time,
+    Instances,
+    Bulk,
+    Executing,
+    Chores,
+    Directory,
+    Accounts,
+    Pausing,
+    Explaining,
+    Statistics,
+    Alerting,
+    Auditing,
+    Hints,
+    Protocol,
+):
     """The whole contract."""
+
+    def on_behalf(self, author: Author, *, once: Once | None = None) -> Self:
+        """The same store for one request: its verbs keep in the audit, in the transaction of the change, who asked.
+
+        With `once` a verb that creates something creates it once, however often the same request comes; it then
+        answers with what it created the first time. Another request under the same key is refused.
+        """
 
     async def now(self) -> datetime:
         """The store's clock."""

@@ -2,6 +2,8 @@
 
     HourhandError
     ├── InvalidInput         the caller's values are wrong; carries one FieldError per field
+    ├── Unauthenticated      nobody knows who is calling
+    ├── Forbidden            the caller's role or groups do not allow it
     ├── NotFound             no such thing
     ├── Gone                 it existed, but retention has removed it
     ├── Conflict             the values are fine, the state does not allow it
@@ -58,6 +60,14 @@ class InvalidInput(HourhandError):
     def one(cls, field: str, value: object, message: str) -> InvalidInput:
         """Refuse a single field."""
         return cls([FieldError(field, value, message)])
+
+
+class Unauthenticated(HourhandError):
+    """Nobody knows who is calling, or the password is wrong."""
+
+
+class Forbidden(HourhandError):
+    """The caller's role, or the groups it is limited to, do not allow it."""
 
 
 class NotFound(HourhandError):

@@ -15,6 +15,8 @@ class InstanceFilter:
     task_id: int | None = None
     status: Status | None = None
     group_id: int | None = None
+    group_ids: tuple[int, ...] | None = None
+    """The groups within the caller's reach."""
     type: TaskType | None = None
     executor_id: str | None = None
     data_source_id: int | None = None
@@ -31,4 +33,6 @@ class TaskFilter:
     name: str | None = None
     enabled: bool | None = None
     group: str | None = None
+    groups: tuple[str, ...] | None = None
+    """The groups within the caller's reach."""
     type: TaskType | None = None

@@ -53,12 +53,3 @@ class Lane:
     labels: str
     """Canonical JSON of the labels an executor must carry; `{}` when any will do."""
     target_executor_id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredToken:
-    """An API token as the store knows it; the token itself is nowhere."""
-
-    id: int
-    name: str
-    role: str

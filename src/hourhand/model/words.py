@@ -138,3 +138,21 @@ class ExecutorKind(StrEnum):
 
     NATIVE = "native"
     XXL = "xxl"
+
+
+class Role(StrEnum):
+    """What somebody may do; each may do all that those before it may."""
+
+    VIEWER = "viewer"
+    """Look."""
+    OPERATOR = "operator"
+    """Run, cancel, retry, pause."""
+    EDITOR = "editor"
+    """Write tasks and alert rules."""
+    ADMIN = "admin"
+    """Everything: groups, users, tokens, the audit, and what reaches beyond an executor's policy."""
+
+    def includes(self, other: Role) -> bool:
+        """Whether this role may do what the other may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)

@@ -6,7 +6,8 @@ import secrets
 
 from sqlalchemy import Double, Text, bindparam, delete, or_, select
 
-from hourhand.model.registry import StoredToken
+from hourhand.model.access import Principal
+from hourhand.model.words import Role
 from hourhand.store.database import Tx
 from hourhand.store.schema import leases, store_values
 from hourhand.store.schema_access import api_tokens
@@ -14,7 +15,7 @@ from hourhand.store.sql import insert, lease_clock, plus_seconds, store_clock
 from hourhand.store.statements import Statement
 
 _FIND = Statement(
-    select(api_tokens.c.id, api_tokens.c.name, api_tokens.c.role).where(
+    select(api_tokens.c.id, api_tokens.c.name, api_tokens.c.role, api_tokens.c.groups).where(
         api_tokens.c.token_hash == bindparam("token_hash", type_=Text),
         api_tokens.c.revoked_at.is_(None),
         or_(api_tokens.c.expires_at.is_(None), api_tokens.c.expires_at > store_clock()),
@@ -72,10 +73,14 @@ async def add_admin_token(tx: Tx, token_hash: str) -> None:
     await tx.run(_ADD, token_hash=token_hash)
 
 
-async def find_token(tx: Tx, token_hash: str) -> StoredToken | None:
+async def find_token(tx: Tx, token_hash: str) -> Principal | None:
     """The valid token with this hash."""
     rows = await tx.fetch(_FIND, token_hash=token_hash)
-    return StoredToken(id=rows[0]["id"], name=rows[0]["name"], role=rows[0]["role"]) if rows else None
+    if not rows:
+        return None
+    (row,) = rows
+    groups = None if row["groups"] is None else frozenset(row["groups"])
+    return Principal(id=f"token:{row['id']}", name=row["name"], role=Role(row["role"]), groups=groups)
 
 
 async def callback_key(tx: Tx) -> bytes:

@@ -37,7 +37,7 @@ from hourhand.store.definitions import SELECT_TASKS, whole, with_dependencies
 from hourhand.store.ids import allocated_since, possible
 from hourhand.store.rows import definition_of, instance_of, readable
 from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
-from hourhand.store.sql import records
+from hourhand.store.sql import any_of, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json, from_micros, to_micros
 
@@ -109,6 +109,7 @@ def _living(names: tuple[str, ...], status: Status | None, triggered_by: Trigger
     known: Mapping[str, Condition] = {
         "task_id": lambda: _equals(living.task_id, "task_id"),
         "group_id": lambda: _equals(living.group_id, "group_id"),
+        "group_ids": lambda: any_of(living.group_id, "group_ids"),
         "type": lambda: _equals(tasks.c.type, "type"),
         "executor_id": lambda: and_(_equals(living.executor_id, "executor_id"), _is(living.status, Status.RUNNING)),
         "data_source_id": lambda: _equals(living.data_source_id, "data_source_id"),
@@ -162,6 +163,7 @@ def _select_ended(
     known: Mapping[str, Condition] = {
         "task_id": lambda: _equals(ended.task_id, "task_id"),
         "group_id": lambda: _equals(ended.group_id, "group_id"),
+        "group_ids": lambda: any_of(ended.group_id, "group_ids"),
         # Only where it has many tasks (see `_ended_rows`). The sum keeps their index out of it: what follows the order
         # of time finds some soon, what follows the tasks finds all and has to sort them.
         "type": lambda: (ended.task_id + 0).in_(select(tasks.c.id).where(_equals(tasks.c.type, "type"))),
@@ -283,6 +285,7 @@ def _tasks(names: tuple[str, ...]) -> Statement:
         "name": lambda: _equals(tasks.c.name, "name"),
         "enabled": lambda: tasks.c.enabled == bindparam("enabled", type_=tasks.c.enabled.type),
         "group": lambda: _equals(groups.c.name, "group"),
+        "groups": lambda: any_of(groups.c.name, "groups"),
         "type": lambda: _equals(tasks.c.type, "type"),
     }
     return _page_of(

@@ -39,14 +39,32 @@ users = Table(
 sessions = Table(
     "sessions",
     metadata,
-    Column("token_hash", Text, primary_key=True),
-    Column("user_id", Id, nullable=False),
+    Column("id", Id, primary_key=True),
+    Column("token_hash", Text, nullable=False, unique=True),
+    Column("user_id", Id),
+    Column("token_id", Id),
     Column("created_at", Instant, nullable=False),
     Column("last_seen_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Column("address", Text),
+    CheckConstraint("(user_id IS NULL) <> (token_id IS NULL)", name="holder"),
     Index("ix_sessions_user_id", "user_id"),
+    Index("ix_sessions_token_id", "token_id"),
     Index("ix_sessions_expires_at", "expires_at"),
+    sqlite_autoincrement=True,
+)
+
+sign_in_failures = Table(
+    "sign_in_failures",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("account", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("failed_at", Instant, nullable=False),
+    Index("ix_sign_in_failures_account", "account", "failed_at"),
+    Index("ix_sign_in_failures_address", "address", "failed_at"),
+    Index("ix_sign_in_failures_failed_at", "failed_at"),
+    sqlite_autoincrement=True,
 )
 
 api_tokens = Table(
@@ -86,6 +104,7 @@ audit_logs = Table(
     Column("resource_type", Text, nullable=False),
     Column("resource_id", Text),
     Column("user_id", Text, nullable=False),
+    Column("user_name", Text, nullable=False, server_default=""),
     Column("occurred_at", Instant, nullable=False),
     Column("summary", Text),
     Column("payload", Json),

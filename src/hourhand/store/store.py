@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from hourhand.store.verbs.accounts import Accounts
+from hourhand.store.verbs.alerting import Alerting
+from hourhand.store.verbs.auditing import Auditing
+from hourhand.store.verbs.bulk import Bulk
 from hourhand.store.verbs.chores import Chores
 from hourhand.store.verbs.definitions import Definitions
 from hourhand.store.verbs.directory import Directory
 from hourhand.store.verbs.executing import Executing
+from hourhand.store.verbs.explaining import Explaining
 from hourhand.store.verbs.hints import Hints
 from hourhand.store.verbs.instances import Instances
+from hourhand.store.verbs.pausing import Pausing
+from hourhand.store.verbs.statistics import Statistics
 from hourhand.store.verbs.time import Time
 
 
-class SqlStore(Definitions, Time, Instances, Executing, Chores, Directory, Hints):
+class SqlStore(
+    Definitions,
+    Time,
+    Instances,
+    Bulk,
+    Executing,
+    Chores,
+    Directory,
+    Accounts,
+    Pausing,
+    Explaining,
+    Statistics,
+    Alerting,
+    Auditing,
+    Hints,
+):
     """The store contract on a SQL database; see `hourhand.contracts.store` for what each verb promises."""
 
     async def ping(self) -> None:

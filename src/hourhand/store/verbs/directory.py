@@ -1,16 +1,16 @@
-"""Store: the verbs of groups, executors and tokens."""
+"""Store: the verbs of groups and executors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hourhand.model.registry import Executor, Group, StoredToken
+from hourhand.model.registry import Executor, Group
 from hourhand.store import access, registry
 from hourhand.store.verbs.transactions import Transactions
 
 
 class Directory(Transactions):
-    """Groups, executors and tokens."""
+    """Groups and executors."""
 
     async def add_group(
         self,
@@ -31,15 +31,6 @@ class Directory(Transactions):
 
     async def list_executors(self) -> list[Executor]:
         return await self._read(registry.list_executors)
-
-    async def ensure_admin_token(self, token_hash: str) -> bool:
-        return await self._write(lambda tx: access.ensure_admin_token(tx, token_hash))
-
-    async def add_admin_token(self, token_hash: str) -> None:
-        await self._write(lambda tx: access.add_admin_token(tx, token_hash))
-
-    async def find_token(self, token_hash: str) -> StoredToken | None:
-        return await self._read(lambda tx: access.find_token(tx, token_hash))
 
     async def callback_key(self) -> bytes:
         if self._callback_key is None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from copy import copy
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 from hourhand.model.answers import Aftermath
+from hourhand.model.audit import Author, Change, Once
 from hourhand.model.errors import StoreError
 from hourhand.model.hints import Hint
-from hourhand.store import definitions, permits, release, settle
+from hourhand.store import audit, definitions, permits, release, settle
 from hourhand.store.database import Database, Tx
 from hourhand.store.hints import Hints
 from hourhand.store.joining import Joiner
 from hourhand.store.marks import Marks
+from hourhand.store.once import once
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -35,6 +38,14 @@ class Transactions:
         self._callback_key: bytes | None = None  # it never changes
         self._hints = Hints(database)
         self._joiner = Joiner(database, lease_seconds=lease_seconds)
+        self._author: Author | None = None
+        self._once: Once | None = None
+
+    def on_behalf(self, author: Author, *, once: Once | None = None) -> Self:
+        bound = copy(self)  # of this thin shell: the database and all that is remembered are the same
+        bound._author = author  # noqa: SLF001 - it is one of us
+        bound._once = once  # noqa: SLF001
+        return bound
 
     async def now(self) -> datetime:
         return await self._read(lambda tx: tx.now())
@@ -91,6 +102,18 @@ class Transactions:
 
     async def _read(self, body: Callable[[Tx], Awaitable[T]]) -> T:
         return await self.database.read(body)
+
+    async def _create(
+        self, create: Callable[[Tx], Awaitable[tuple[T, int]]], again: Callable[[Tx, int], Awaitable[T]]
+    ) -> tuple[T, bool]:
+        """Create, unless the same request has done so before; whether it was created now."""
+        return await self._write(lambda tx: once(tx, self._once, create, again))
+
+    async def _record(self, tx: Tx, action: str, resource_type: str, resource_id: object, **kept: Any) -> None:
+        """Keep in the audit what a verb changes, in its own transaction; nothing when the engine calls it."""
+        named = None if resource_id is None else str(resource_id)
+        change = Change(action=action, resource_type=resource_type, resource_id=named, **kept)
+        await audit.record(tx, self._author, [change])
 
     async def _change(self, body: Callable[[Tx], Awaitable[Aftermath]]) -> None:
         await self.follow(await self._write(body))

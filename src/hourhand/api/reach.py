@@ -1,0 +1,73 @@
+"""How far a caller reaches who is limited to some groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hourhand.model.errors import Forbidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hourhand.api.group_names import GroupNames
+    from hourhand.contracts.store import Store
+    from hourhand.model.access import Principal
+
+
+class Reach:
+    """What one caller may touch; everything, for one who is not limited."""
+
+    def __init__(self, caller: Principal, store: Store, names: GroupNames) -> None:
+        self.caller = caller
+        self._store = store
+        self._names = names
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything it may not touch."""
+        return self.caller.groups is not None
+
+    def whole(self, what: str) -> None:
+        """Refuse a limited caller what is about everything."""
+        if self.limited:
+            raise Forbidden(f"{what} is about all groups, and {self._whose()}")
+
+    def group(self, name: str) -> None:
+        """Refuse a group that is out of reach."""
+        if not self.caller.reaches(name):
+            raise Forbidden(f"group {name!r} is out of reach: {self._whose()}")
+
+    async def group_id(self, group_id: int) -> None:
+        """Refuse a group that is out of reach; one that there is not is left to whoever looks for it."""
+        if self.limited:
+            name = (await self._names.of([group_id]))[group_id]
+            if name and not self.caller.reaches(name):
+                raise Forbidden(f"group {group_id} is out of reach: {self._whose()}")
+
+    async def task(self, task_id: int) -> None:
+        """Refuse a task of a group that is out of reach."""
+        if self.limited and not self.caller.reaches((await self._store.get_task(task_id)).group):
+            raise Forbidden(f"task {task_id} is out of reach: {self._whose()}")
+
+    async def instance(self, instance_id: int) -> None:
+        """Refuse an instance of a group that is out of reach."""
+        await self.instances([instance_id])
+
+    async def instances(self, ids: Iterable[int]) -> None:
+        """Refuse instances of groups that are out of reach."""
+        if not self.limited:
+            return
+        for one in ids:
+            found = await self._store.get_instance(one)
+            if not self.caller.reaches((await self._names.of([found.group_id]))[found.group_id]):
+                raise Forbidden(f"instance {one} is out of reach: {self._whose()}")
+
+    async def group_ids(self) -> tuple[int, ...] | None:
+        """The ids of the groups within reach; None for all of them."""
+        if self.caller.groups is None:
+            return None
+        return tuple(sorted(await self._names.ids_of(self.caller.groups)))
+
+    def _whose(self) -> str:
+        groups = ", ".join(sorted(self.caller.groups or ())) or "none at all"
+        return f"{self.caller.name!r} is limited to these groups: {groups}"
