@@ -49,8 +49,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install --quiet -e . -c constraints.txt
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.installed-dev: pyproject.toml constraints.txt scripts/generator-constraints.txt | $(BIN)/python
 	@echo "Installing Hourhand and its development tools into $(VENV) ..."
 	@$(PIP) install --quiet --upgrade "pip>=25.1" # the first that reads dependency groups
 	@$(PIP) install --quiet -e . --group dev -c constraints.txt
+	@# A generator of clients, which must accept our document; it wants other versions of what we use ourselves.
+	@$(PYTHON) -m venv $(VENV)/generator
+	@$(VENV)/generator/bin/python -m pip --disable-pip-version-check install --quiet openapi-python-client -c scripts/generator-constraints.txt
 	@touch $@ $(VENV)/.installed

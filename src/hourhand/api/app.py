@@ -13,7 +13,20 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from hourhand import __version__
-from hourhand.api import callbacks, execution_logs, groups, instances, page, problems, schedules, tasks
+from hourhand.api import (
+    bulk,
+    callbacks,
+    docs,
+    execution_logs,
+    graph,
+    groups,
+    instances,
+    kinds,
+    page,
+    problems,
+    schedules,
+    tasks,
+)
 from hourhand.api.gate import Gate
 from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import API, guarded_router, needed
@@ -71,6 +84,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     app.state.group_names = GroupNames(store)
     problems.install(app)
     app.include_router(_open_routes(store, settings))
+    app.include_router(docs.router)
     app.include_router(callbacks.router, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.include_router(_api_routes(), prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.add_middleware(Gate, tokens=tokens or StoredTokens(store))
@@ -109,7 +123,7 @@ def _api_routes() -> APIRouter:
     bearer = HTTPBearer(auto_error=False, description="A token, such as the one in the data folder's admin-token file")
     router = guarded_router()
     router.dependencies.append(Security(bearer))  # for the document only: the gate has checked it before
-    for each in (tasks, instances, execution_logs, groups, schedules):
+    for each in (graph, bulk, tasks, instances, execution_logs, groups, schedules, kinds):
         router.include_router(each.router)
 
     @router.get("/version", tags=["health"], summary="Which Hourhand this is")

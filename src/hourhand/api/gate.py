@@ -1,6 +1,6 @@
-"""The gate every request passes: it gets an id, must show a token, and its body must be of a reasonable size and shape.
+"""The gate every request passes: it gets an id, must show who sends it, and its body must be of a reasonable shape.
 
-Denied by default: what is not public here needs a token, also where no route is. Nothing else decides it.
+Denied by default: what is not public here needs a token or a session, also where no route is. Nothing else decides it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import uuid
 from typing import TYPE_CHECKING, Protocol
 
+from hourhand.api.browser import CSRF, foreign_origin, session_secret, shows_csrf_token
 from hourhand.api.problems import Problem, problem_of, unexpected
 from hourhand.model.errors import HourhandError
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from hourhand.model.access import Principal
 
 PUBLIC = frozenset({"/", "/sign-in", "/healthz", "/readyz"})
+SIGN_IN = ("POST", "/api/v1/sessions")
+"""Public as well, but only with this method, and to no other site."""
 SIGNED = "/api/v1/callbacks/"
 """What lies below is public to the gate: the address is the credential, and the route checks its signature."""
+SAFE = frozenset({"GET", "HEAD"})
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
 MAX_DEPTH = 64
@@ -42,12 +46,20 @@ class Tokens(Protocol):
         """Return the stored token, or None when it is not a valid one."""
 
 
+class Sessions(Protocol):
+    """Who has signed in with a browser."""
+
+    async def holder(self, secret: str) -> Principal | None:
+        """Return whose session it is, or None when it is none that lives."""
+
+
 class Gate:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens) -> None:
+    def __init__(self, app: ASGIApp, tokens: Tokens, sessions: Sessions) -> None:
         self.app = app
         self.tokens = tokens
+        self.sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it with a problem."""
@@ -78,7 +90,9 @@ class Gate:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            if scope["path"] not in PUBLIC and not scope["path"].startswith(SIGNED):
+            if (scope["method"], scope["path"]) == SIGN_IN:
+                _refuse_other_sites(scope)  # else one could sign a visitor in as somebody else
+            elif scope["path"] not in PUBLIC and not scope["path"].startswith(SIGNED):
                 scope["state"]["caller"] = await self._authenticate(scope)
             body = await _read_body(scope, receive)
             _check_type(scope, body)
@@ -93,13 +107,32 @@ class Gate:
 
     async def _authenticate(self, scope: Scope) -> Principal:
         scheme, _, token = _header(scope, b"authorization").strip().partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            detail = "this needs a token: send the header `Authorization: Bearer TOKEN`"
-            raise _Refused(Problem(401, detail, headers={"WWW-Authenticate": "Bearer"}))
-        holder = await self.tokens.holder(token.strip())
+        secret = session_secret(scope)
+        if scheme.lower() == "bearer":  # it is what the sender chose to show: a cookie goes along by itself
+            return await self._bearer(token.strip())
+        if secret is not None:
+            return await self._visitor(scope, secret)
+        raise _unauthenticated("this needs a token: send the header `Authorization: Bearer TOKEN`, or sign in")
+
+    async def _bearer(self, token: str) -> Principal:
+        if not token:
+            raise _unauthenticated("this needs a token: send the header `Authorization: Bearer TOKEN`")
+        holder = await self.tokens.holder(token)
         if holder is None:
-            detail = "the token is not a valid one: it was mistyped, revoked, or is another store's"
-            raise _Refused(Problem(401, detail, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'}))
+            detail = "the token is not a valid one: it was mistyped, revoked, has expired, or is another store's"
+            raise _unauthenticated(detail, 'Bearer error="invalid_token"')
+        return holder
+
+    async def _visitor(self, scope: Scope, secret: str) -> Principal:
+        holder = await self.sessions.holder(secret)
+        if holder is None:
+            raise _unauthenticated("the session has ended: sign in again")
+        if scope["method"] not in SAFE:
+            _refuse_other_sites(scope)
+            shown = shows_csrf_token(scope, secret)
+            if not shown:
+                wrong = f"the header `{CSRF}` is {'missing' if shown is None else 'not that of this session'}"
+                raise _Refused(Problem(403, f"{wrong}: send the csrf_token that GET /api/v1/sessions/current answers"))
         return holder
 
 
@@ -109,6 +142,17 @@ class _Refused(Exception):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         super().__init__(problem.status_code)
+
+
+def _unauthenticated(detail: str, challenge: str = "Bearer") -> _Refused:
+    return _Refused(Problem(401, detail, headers={"WWW-Authenticate": challenge}))
+
+
+def _refuse_other_sites(scope: Scope) -> None:
+    foreign = foreign_origin(scope)
+    if foreign is not None:
+        detail = f"the request comes from {ascii(foreign)}, and only pages of this server may send it"
+        raise _Refused(Problem(403, detail))
 
 
 def _shown_path(path: str) -> str:

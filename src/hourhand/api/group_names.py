@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class GroupNames:
-    """Names by id, read again when an id or a name is new: a group keeps its id and its name for ever."""
+    """Names by id; an id is never given twice, so that one read of them holds until a new one appears."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -24,24 +24,24 @@ class GroupNames:
         wanted = set(ids)
         if not wanted <= self._names.keys():
             await self._read()
-        return {one: self._names.get(one, "") for one in wanted}
+            for removed in wanted - self._names.keys():
+                self._names[removed] = f"#{removed}"
+        return {one: self._names[one] for one in wanted}
 
     async def id_of(self, name: str) -> int:
         """Return the id of a group, or refuse its name."""
-        if name not in self._names.values():
-            await self._read()
-        found = next((one for one, known in self._names.items() if known == name), None)
-        if found is None:
-            there = ", ".join(sorted(self._names.values()))
-            raise InvalidInput.one("group", name, f"there is no group {name!r}; there are: {there}")
-        return found
+        there = await self._read()
+        if name not in there:
+            listed = ", ".join(sorted(there))
+            raise InvalidInput.one("group", name, f"there is no group {name!r}; there are: {listed}")
+        return there[name]
 
     async def ids_of(self, names: Iterable[str]) -> set[int]:
         """Return the ids of those of these groups that there are."""
-        wanted = set(names)
-        if not wanted <= set(self._names.values()):
-            await self._read()
-        return {one for one, known in self._names.items() if known in wanted}
+        there = await self._read()
+        return {there[name] for name in names if name in there}
 
-    async def _read(self) -> None:
-        self._names = {group.id: group.name for group in await self._store.list_groups()}
+    async def _read(self) -> dict[str, int]:
+        groups = await self._store.list_groups()
+        self._names = {group.id: group.name for group in groups}
+        return {group.name: group.id for group in groups}

@@ -22,6 +22,7 @@ from hourhand.model.errors import (
     InvalidInput,
     NotFound,
     StoreError,
+    Throttled,
     Unauthenticated,
 )
 
@@ -84,6 +85,8 @@ def problem_of(error: HourhandError) -> Problem:
             answer = Problem(401, detail, headers={"WWW-Authenticate": "Bearer"})
         case Forbidden():
             answer = Problem(403, detail)
+        case Throttled():
+            answer = Problem(429, detail, headers={"Retry-After": str(error.seconds)})
         case NotFound():
             answer = Problem(404, detail)
         case Gone():

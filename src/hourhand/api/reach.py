@@ -41,7 +41,7 @@ class Reach:
         """Refuse a group that is out of reach; one that there is not is left to whoever looks for it."""
         if self.limited:
             name = (await self._names.of([group_id]))[group_id]
-            if name and not self.caller.reaches(name):
+            if not self.caller.reaches(name):
                 raise Forbidden(f"group {group_id} is out of reach: {self._whose()}")
 
     async def task(self, task_id: int) -> None:

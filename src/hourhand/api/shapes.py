@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 
+from hourhand.model.graph import Graph, GraphEdge, GraphNode
 from hourhand.model.instance import AttemptRecord, Instance, LogLine
 from hourhand.model.registry import Executor, Group
 from hourhand.model.task import Task, TaskDefinition, TaskVersion
@@ -118,6 +119,17 @@ _GROUP = Group(
 _EXECUTOR = Executor(
     id="host-1-4711", group="default", hostname="host-1", pid=4711, version="1.0", started_at=_AT, last_heartbeat=_AT
 )
+_NODE = GraphNode(
+    id=7,
+    name="close_books",
+    group="default",
+    type=TaskType.COMMAND,
+    schedule="0 9 * * MON-FRI",
+    enabled=True,
+    running=False,
+    last_outcome=Status.SUCCESS,
+    last_time=_AT,
+)
 
 _INNER = ("wake_at", "anchored_at", "declared_hash")
 """How the store keeps its place in a schedule, and what apps compare: of no use to anybody else."""
@@ -142,6 +154,15 @@ ATTEMPT = shape("Attempt", AttemptRecord, plain(_ATTEMPT), end_time=datetime | N
 LINE = shape("LogLine", LogLine, plain(_LINE))
 GROUP = shape("Group", Group, plain(_GROUP))
 EXECUTOR = shape("Executor", Executor, plain(_EXECUTOR))
+GRAPH_NODE = shape("GraphNode", GraphNode, plain(_NODE))
+GRAPH_EDGE = shape("GraphEdge", GraphEdge, {"task_id": 8, "depends_on_id": 7})
+GRAPH = shape(
+    "Graph",
+    Graph,
+    {"nodes": [plain(_NODE)], "edges": [{"task_id": 8, "depends_on_id": 7}], "truncated": False},
+    nodes=list[GRAPH_NODE],  # type: ignore[valid-type]  # made from the dataclass
+    edges=list[GRAPH_EDGE],  # type: ignore[valid-type]
+)
 
 TASKS, VERSIONS, INSTANCES, EXECUTION_LOGS = map(page_of, (TASK, VERSION, INSTANCE, EXECUTION_LOG))
 ATTEMPTS, GROUPS, EXECUTORS = map(page_of, (ATTEMPT, GROUP, EXECUTOR))

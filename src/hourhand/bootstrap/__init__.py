@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from hourhand.bootstrap.opening import open_store, prepare_data_dir, require_current, store_revision, upgrade_store
-from hourhand.bootstrap.tokens import AdminToken, TokenOrigin, create_local_token, ensure_admin_token, hash_token
+from hourhand.bootstrap.tokens import (
+    AdminToken,
+    TokenOrigin,
+    create_local_token,
+    ensure_admin_token,
+    hash_token,
+    new_token,
+)
 
 __all__ = [
     "AdminToken",
@@ -11,6 +18,7 @@ __all__ = [
     "create_local_token",
     "ensure_admin_token",
     "hash_token",
+    "new_token",
     "open_store",
     "prepare_data_dir",
     "require_current",

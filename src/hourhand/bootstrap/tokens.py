@@ -43,7 +43,7 @@ async def create_local_token(settings: Settings) -> AdminToken:
     file = settings.admin_token_file
     if _read_token(file) is not None:
         raise InvalidInput.one("data_dir", str(file), f"{file} holds a token already: use it, or move the file away")
-    token = f"hh_{secrets.token_urlsafe(32)}"
+    token = new_token()
     async with open_store(settings, owner="hourhand token create") as store:
         _write_token(file, token)
         if not await store.ensure_admin_token(hash_token(token)):
@@ -59,7 +59,7 @@ async def ensure_admin_token(settings: Settings, store: Store) -> AdminToken:
     """
     file = settings.admin_token_file
     kept = _read_token(file)
-    token = kept or f"hh_{secrets.token_urlsafe(32)}"
+    token = kept or new_token()
     if kept is None:
         _write_token(file, token)
     if await store.ensure_admin_token(hash_token(token)):
@@ -76,6 +76,11 @@ async def ensure_admin_token(settings: Settings, store: Store) -> AdminToken:
             "`hourhand token create --local`",
         )
     return AdminToken(TokenOrigin.FILE, file)
+
+
+def new_token() -> str:
+    """Return a fresh token: tokens are never chosen, so that none can be guessed."""
+    return f"hh_{secrets.token_urlsafe(32)}"
 
 
 def hash_token(token: str) -> str:

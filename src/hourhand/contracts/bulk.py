@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
+
+from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.graph import Graph
 
 
 class Bulk(Protocol):
     """Many at once."""
+
+    async def count_tasks(self, wanted: TaskFilter, *, most: int) -> int:
+        """How many there are; `most` when there are at least as many."""
+
+    async def count_instances(self, wanted: InstanceFilter, *, most: int) -> int:
+        """The same for instances of the status that the filter names."""
+
+    async def cancel_many(self, ids: Sequence[int], *, reason: str) -> list[int]:
+        """Cancel those of these that live, in one transaction; which ones."""
+
+    async def graph(self, *, task_id: int | None = None, group_ids: Sequence[int] | None = None) -> Graph:
+        """What depends on what: around one task, within some groups, or all of it."""

@@ -27,6 +27,7 @@ from hourhand.contracts.alerting import Alerting
 from hourhand.contracts.auditing import Auditing
 from hourhand.contracts.bulk import Bulk
 from hourhand.contracts.explaining import Explaining
+from hourhand.contracts.figures import Figures
 from hourhand.contracts.pausing import Pausing
 from hourhand.contracts.statistics import Statistics
 from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
@@ -273,6 +274,18 @@ class Directory(Protocol):
     async def ensure_group(self, name: str) -> Group:
         """The group of that name, made if need be."""
 
+    async def get_group(self, group_id: int) -> Group:
+        """One group."""
+
+    async def edit_group(self, group_id: int, changes: Mapping[str, Any]) -> Group:
+        """Change its title, address_type or address_list; its name stays, for others know it by that."""
+
+    async def delete_group(self, group_id: int) -> None:
+        """Remove it; refused while tasks, executors or living instances need it, and for the default group."""
+
+    async def set_access_token(self, group_id: int, token_hash: str) -> Group:
+        """Replace the token by which executors of the XXL protocol show that they belong to it."""
+
     async def list_groups(self) -> list[Group]:
         """All of them."""
 
@@ -302,6 +315,7 @@ class Store(
     Pausing,
     Explaining,
     Statistics,
+    Figures,
     Alerting,
     Auditing,
     Hints,

@@ -27,13 +27,14 @@ class Carrier:
         runners: Mapping[TaskType, Runner],
         slots: Slots,
         *,
+        begun: Callable[[LiveAttempt], None],
         started: Callable[[LiveAttempt], None],
         ended: Ended,
         settled: Callable[[], None],
     ) -> None:
         self._runners = runners
         self._slots = slots
-        self._started, self._ended_one, self._settled = started, ended, settled
+        self._begun, self._started, self._ended_one, self._settled = begun, started, ended, settled
         self._loop = asyncio.get_running_loop()
         self._handlers = HandlerLoops()
         self._posted: set[LiveAttempt] = set()
@@ -94,6 +95,7 @@ class Carrier:
     async def _carry_out(self, attempt: LiveAttempt) -> None:
         """One attempt, from its start to its outcome; whatever the work does, this ends with an outcome."""
         begun = time.perf_counter()
+        self._begun(attempt)
         outcome: Outcome | None
         try:
             runner = self._runners.get(attempt.definition.type)

@@ -15,6 +15,7 @@ from hourhand.executor.workload import Workload
 from hourhand.model.instance import Assignment
 from hourhand.model.task import TaskDefinition
 from hourhand.model.words import TaskType
+from hourhand.service.metrics import of_executor
 from hourhand.service.outage import Outage, persist
 
 SHORTEST_REST, LONGEST_REST = 0.005, 1.0
@@ -87,6 +88,7 @@ class Claimer:
             self._in_doubt = True  # the answer may be lost and the claim not: what is not held is given back first
             raise
         if claimed:
+            of_executor(self._heart.identity.group).claimed.observe(len(claimed))
             self._fruitless = 0
             return 0.0 if len(claimed) == room else SHORTEST_REST
         if hinted:

@@ -22,6 +22,7 @@ from hourhand.model.hints import Hint
 from hourhand.model.instance import Finished
 from hourhand.model.words import TaskType
 from hourhand.service.loop import repeat
+from hourhand.service.metrics import of_executor
 from hourhand.service.outage import Outage, persist
 
 logger = logging.getLogger("hourhand.executor")
@@ -55,9 +56,10 @@ class Executor:
         self._store = store
         self._outage = outage
         self._identity = identity
+        self._metrics = of_executor(identity.group)
         self._scribe = Scribe(store, outage)
-        self._finisher = Finisher(store, outage, self._finished)
-        pulse = Pulse(heartbeat_seconds=timing.heartbeat_seconds, lease_seconds=timing.lease_seconds)
+        self._finisher = Finisher(store, outage, self._finished, sizes=self._metrics.finished)
+        pulse = self._pulse = Pulse(heartbeat_seconds=timing.heartbeat_seconds, lease_seconds=timing.lease_seconds)
         self._workload = Workload(
             runners,
             self._scribe,
@@ -65,6 +67,7 @@ class Executor:
             capacity=identity.capacity,
             grace_seconds=timing.grace_seconds,
             sure=pulse.sure,
+            begun=self._begun,
         )
         self._heart = Heart(store, outage, identity, pulse, self._workload)
         self._claimer = Claimer(
@@ -125,11 +128,19 @@ class Executor:
         if not ids or not ids.isdisjoint(self._workload.held):
             self._heart.early.set()  # the store knows which attempt is meant
 
+    def _begun(self, attempt: LiveAttempt) -> None:
+        """On whichever loop it runs; the first attempt tells how late its instance is."""
+        one = attempt.assignment
+        if one.fence == 1:
+            due = max(one.scheduled_time, one.available_at).timestamp()
+            self._metrics.lateness.observe(max(0.0, self._pulse.store_time() - due))
+
     def _finished(self, attempt: LiveAttempt, answer: Finished | None) -> None:
         """The store has an outcome, or has refused it."""
         self._workload.drop(attempt)
         if answer is not None and answer.fenced:
             # Guarantee 6: it changed nothing, and that is said.
+            self._metrics.fenced.inc()
             logger.warning(
                 "instance %d: the outcome under fence %d was refused: it was superseded, or stored before",
                 answer.instance_id,

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
+from prometheus_client import Histogram
+
 from hourhand.contracts.store import Store
 from hourhand.executor.attempt import LiveAttempt
 from hourhand.model.answers import Aftermath
@@ -22,8 +24,16 @@ FOLLOW_SECONDS = 0.05
 class Finisher:
     """Outcomes wait here until the store has them; their attempts stay held, and leased, until then."""
 
-    def __init__(self, store: Store, outage: Outage, finished: Callable[[LiveAttempt, Finished | None], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        outage: Outage,
+        finished: Callable[[LiveAttempt, Finished | None], None],
+        *,
+        sizes: Histogram,
+    ) -> None:
         self._store = store
+        self._sizes = sizes
         self._outage = outage
         self._finished = finished
         self._waiting: dict[tuple[int, int], tuple[LiveAttempt, Outcome]] = {}
@@ -71,6 +81,7 @@ class Finisher:
 
     async def _flush(self) -> None:
         batch = dict(list(self._waiting.items())[:MOST])
+        self._sizes.observe(len(batch))
         endings = [
             Ending(instance_id=instance_id, fence=fence, outcome=outcome)
             for (instance_id, fence), (_, outcome) in batch.items()

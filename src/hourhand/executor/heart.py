@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from datetime import datetime
 
 from hourhand.contracts.store import Store
 from hourhand.executor.attempt import Why
 from hourhand.executor.workload import Workload
 from hourhand.model import registry
 from hourhand.model.errors import StoreUnavailable
+from hourhand.service.metrics import of_executor
 from hourhand.service.outage import Outage
 
 logger = logging.getLogger("hourhand.executor")
@@ -25,6 +27,15 @@ class Pulse:
         self.heartbeat = heartbeat_seconds
         self.lease = lease_seconds
         self.last_good = 0.0
+        self._ahead = time.time() - time.monotonic()
+
+    def told(self, now: datetime, asked_at: float) -> None:
+        """Set the store's clock: it said `now` somewhere between the question and this moment."""
+        self._ahead = now.timestamp() - (asked_at + time.monotonic()) / 2
+
+    def store_time(self) -> float:
+        """The store's clock as far as it is known, in seconds since the epoch."""
+        return time.monotonic() + self._ahead
 
     def sure(self) -> bool:
         """Whether what is held is certainly still leased: nothing that waits may be started otherwise."""
@@ -77,9 +88,11 @@ class Heart:
             )
         except StoreUnavailable as error:
             self._outage.failed(error)
+            of_executor(self.identity.group).beats_failed.inc()
             return min(self._pulse.heartbeat, RETRY_SECONDS)
         self._outage.answered(begun)
         self._pulse.last_good = begun
+        self._pulse.told(beat.now, begun)
         for one in due:
             one.leased_at = begun
         cancelled, superseded = set(beat.cancelled), set(beat.superseded)

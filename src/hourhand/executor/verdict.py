@@ -8,6 +8,7 @@ from dataclasses import replace
 from hourhand.executor.attempt import LiveAttempt, Why
 from hourhand.model.instance import Outcome
 from hourhand.model.words import ExecutorLossPolicy, OutcomeKind
+from hourhand.rules.endings import timed_out
 
 logger = logging.getLogger("hourhand.executor")
 
@@ -29,7 +30,7 @@ def verdict(attempt: LiveAttempt, outcome: Outcome | None) -> Outcome | None:
         return outcome
     match why:
         case Why.TIMED_OUT:
-            message = f"timed out after {attempt.definition.timeout_seconds} s"
+            message = timed_out(attempt.definition.timeout_seconds)
             return replace(outcome, kind=OutcomeKind.TIMED_OUT, error_message=message, retryable=True)
         case Why.SHUTDOWN:
             if attempt.definition.executor_loss_policy is ExecutorLossPolicy.FAIL:

@@ -40,6 +40,7 @@ class Workload:
         capacity: int,
         grace_seconds: float,
         sure: Callable[[], bool],
+        begun: Callable[[LiveAttempt], None],
     ) -> None:
         self._scribe = scribe
         self._finisher = finisher
@@ -47,7 +48,12 @@ class Workload:
         self._loop = asyncio.get_running_loop()
         self._slots = Slots(capacity, sure)
         self._carrier = Carrier(
-            runners, self._slots, started=self._started, ended=self._ended, settled=self._slots_freed
+            runners,
+            self._slots,
+            begun=begun,
+            started=self._started,
+            ended=self._ended,
+            settled=self._slots_freed,
         )
         self._pace = Pace()
         self._closing: set[asyncio.Task[None]] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from hourhand.model.words import Role
@@ -36,6 +36,15 @@ class User:
     groups: tuple[str, ...] | None
     created_at: datetime
     disabled_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """What somebody who signs in by name is compared with."""
+
+    user_id: int
+    name: str
+    password_hash: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

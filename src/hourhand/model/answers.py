@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from hourhand.model.instance import Finished
+from hourhand.model.words import OutcomeKind, SkipReason, Status
 
 
 @dataclass(slots=True)
@@ -18,6 +20,11 @@ class Aftermath:
     """Concurrency keys that may have a free slot, or somebody new waiting for one."""
     waiting: set[int] = field(default_factory=set)
     """Instances that wait and have not been evaluated since they were made."""
+    ended: list[tuple[int, int, Status, int | None]] = field(default_factory=list)
+    """To be counted: the task and version of each instance that ended, how, and after how many milliseconds if it had
+    started."""
+    repeated: list[tuple[int, int, OutcomeKind]] = field(default_factory=list)
+    """To be counted: the task and version of each attempt that was lost or is tried again."""
 
     def __bool__(self) -> bool:
         """Whether anything is left to look after."""
@@ -28,6 +35,8 @@ class Aftermath:
         self.unsettled |= other.unsettled
         self.freed_keys |= other.freed_keys
         self.waiting |= other.waiting
+        self.ended += other.ended
+        self.repeated += other.repeated
 
 
 @dataclass(slots=True)
@@ -45,6 +54,8 @@ class Materialised:
     tasks: int = 0
     instants: int = 0
     skipped: int = 0
+    skips: Counter[SkipReason] = field(default_factory=Counter)
+    """How many instants were skipped, and why; a run of them is one of `skipped`."""
     aftermath: Aftermath = field(default_factory=Aftermath)
 
 

@@ -4,6 +4,7 @@
     ├── InvalidInput         the caller's values are wrong; carries one FieldError per field
     ├── Unauthenticated      nobody knows who is calling
     ├── Forbidden            the caller's role or groups do not allow it
+    ├── Throttled            too many wrong passwords; says when to try again
     ├── NotFound             no such thing
     ├── Gone                 it existed, but retention has removed it
     ├── Conflict             the values are fine, the state does not allow it
@@ -68,6 +69,14 @@ class Unauthenticated(HourhandError):
 
 class Forbidden(HourhandError):
     """The caller's role, or the groups it is limited to, do not allow it."""
+
+
+class Throttled(HourhandError):
+    """Too many sign-ins have failed; the right password is refused as well."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+        super().__init__(f"too many sign-ins have failed here: try again in {seconds} seconds")
 
 
 class NotFound(HourhandError):

@@ -15,6 +15,20 @@ class Hint(StrEnum):
     """Instances (by id) are to be stopped."""
     WAKE = "wake"
     """A task may have to be looked at earlier than was known."""
+    TASKS = "tasks"
+    """Tasks (by id) were made, edited or deleted."""
+    INSTANCES = "instances"
+    """Instances (by id) came to be, moved on, or ended."""
+    EXECUTORS = "executors"
+    """The registry of executors has changed."""
+    GROUPS = "groups"
+    """Groups (by id) were made, edited or deleted."""
+    PAUSES = "pauses"
+    """Something was paused or goes on."""
+    ALERTS = "alerts"
+    """Alert rules or alerts have changed."""
+    LINES = "lines"
+    """Instances (by id) have written lines."""
 
 
 Heard = Callable[[frozenset[int]], None]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from hourhand.model.pause import Stretch
 from hourhand.model.words import MisfirePolicy, SkipReason
+from hourhand.rules.pausing import rest_at
 from hourhand.rules.schedule import Every, Schedule, next_instant, previous_instant
 
 COUNT_LIMIT = 1_000
@@ -46,50 +48,74 @@ def due(
     grace_seconds: int,
     catch_up_limit: int,
     burst: int = 1_000,
+    rests: Sequence[Stretch] = (),
 ) -> Due:
     """Sort the instants from `next_fire_at` up to the horizon into those that fire and those that are skipped.
 
-    Guarantee 2: each of them is in one of the two. An instant older than the grace is missed;
-    younger ones simply fire, at most `burst` of them at a time.
+    Guarantee 2: each of them is in one of the two. An instant that lies in one of the `rests` is skipped as paused,
+    but not before it has come: the pause may be over by then. Of the others an instant older than the grace is
+    missed; younger ones simply fire, at most `burst` of them at a time.
     """
     edge = now - timedelta(seconds=grace_seconds)
     instant: datetime | None = next_fire_at
+    missed: list[tuple[datetime, datetime]] = []
     fire: list[datetime] = []
     skipped: list[SkipRun] = []
-    if next_fire_at < edge:
-        last = _latest_before(schedule, anchor, edge, next_fire_at)
-        fire, skipped = _missed(schedule, anchor, next_fire_at, last, policy=policy, catch_up_limit=catch_up_limit)
+    while instant is not None and instant <= horizon and len(fire) < burst:
+        rest = rest_at(rests, instant)
+        if rest is not None:
+            if instant > now:
+                break
+            passed = now + timedelta(microseconds=1)
+            last = _latest_before(schedule, anchor, passed if rest.end is None else min(rest.end, passed), instant)
+            skipped.append(_run(SkipReason.PAUSED, schedule, anchor, instant, last))
+        elif instant < edge:
+            begins = [one.begin for one in rests if one.begin > instant]
+            last = _latest_before(schedule, anchor, min([edge, *begins]), instant)
+            missed.append((instant, last))
+        else:
+            last = instant
+            fire.append(instant)
         instant = next_instant(schedule, last, anchor)
-    most = len(fire) + burst
-    while instant is not None and instant <= horizon and len(fire) < most:
-        fire.append(instant)
-        instant = next_instant(schedule, instant, anchor)
-    return Due(tuple(fire), tuple(skipped), instant)
+    late, more = _missed(schedule, anchor, missed, policy=policy, catch_up_limit=catch_up_limit)
+    skips = sorted([*skipped, *more], key=lambda run: run.first)
+    return Due((*late, *fire), tuple(skips), instant)
 
 
 def _missed(
     schedule: Schedule,
     anchor: datetime,
-    first: datetime,
-    last: datetime,
+    missed: Sequence[tuple[datetime, datetime]],
     *,
     policy: MisfirePolicy,
     catch_up_limit: int,
 ) -> tuple[list[datetime], list[SkipRun]]:
+    """What becomes of missed instants: each pair is the first and the last of a stretch of them."""
+    if not missed:
+        return [], []
+
+    def run(first: datetime, last: datetime) -> SkipRun:
+        return _run(SkipReason.MISFIRE, schedule, anchor, first, last)
+
     match policy:
         case MisfirePolicy.SKIP:
-            return [], [_run(schedule, anchor, first, last)]
+            return [], [run(first, last) for first, last in missed]
         case MisfirePolicy.FIRE_ONCE:
-            if first == last:
-                return [last], []
-            return [last], [_run(schedule, anchor, first, _latest_before(schedule, anchor, last, first))]
+            *others, (first, last) = missed
+            skipped = [run(*one) for one in others]
+            if first != last:
+                skipped.append(run(first, _latest_before(schedule, anchor, last, first)))
+            return [last], skipped
         case MisfirePolicy.CATCH_UP:
             fire: list[datetime] = []
-            for instant in _between(schedule, anchor, first, last):
-                if len(fire) == catch_up_limit:
-                    return fire, [_run(schedule, anchor, instant, last)]
-                fire.append(instant)
-            return fire, []
+            skipped = []
+            for first, last in missed:
+                for instant in _between(schedule, anchor, first, last):
+                    if len(fire) == catch_up_limit:
+                        skipped.append(run(instant, last))
+                        break
+                    fire.append(instant)
+            return fire, skipped
         case _:  # pragma: no cover
             assert_never(policy)
 
@@ -107,12 +133,12 @@ def _between(schedule: Schedule, anchor: datetime, first: datetime, last: dateti
         instant = next_instant(schedule, instant, anchor)
 
 
-def _run(schedule: Schedule, anchor: datetime, first: datetime, last: datetime) -> SkipRun:
+def _run(reason: SkipReason, schedule: Schedule, anchor: datetime, first: datetime, last: datetime) -> SkipRun:
     if isinstance(schedule, Every):
-        return SkipRun(SkipReason.MISFIRE, first, last, (last - first) // schedule.period + 1)
+        return SkipRun(reason, first, last, (last - first) // schedule.period + 1)
     count = 0
     for _ in _between(schedule, anchor, first, last):
         if count == COUNT_LIMIT:
-            return SkipRun(SkipReason.MISFIRE, first, last, count, more=True)
+            return SkipRun(reason, first, last, count, more=True)
         count += 1
-    return SkipRun(SkipReason.MISFIRE, first, last, count)
+    return SkipRun(reason, first, last, count)

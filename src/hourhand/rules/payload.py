@@ -145,7 +145,7 @@ def check_payload(kind: TaskType, payload: Mapping[str, Any]) -> None:
         raise InvalidInput(errors)
 
 
-_MODELS: Mapping[TaskType, type[Payload]] = {
+PAYLOADS: Mapping[TaskType, type[Payload]] = {
     TaskType.COMMAND: CommandPayload,
     TaskType.HTTP: HttpPayload,
     TaskType.PYTHON: PythonPayload,
@@ -160,7 +160,7 @@ def payload_from(kind: TaskType, payload: Mapping[str, Any]) -> Payload:
         for name, value in payload.items()
         if value is not None
     }
-    return _MODELS[kind](**given)
+    return PAYLOADS[kind](**given)
 
 
 def _refusal(name: str, value: object, right: str) -> FieldError:

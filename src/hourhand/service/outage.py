@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from hourhand.model.errors import StoreUnavailable
+from hourhand.service.metrics import STORE_FAILURES, STORE_OUTAGES
 
 T = TypeVar("T")
 logger = logging.getLogger("hourhand")
@@ -32,8 +33,10 @@ class Outage:
     def failed(self, error: Exception) -> None:
         """Note that the store did not answer."""
         self._last_failure = self._clock()
+        STORE_FAILURES.inc()
         if self._since is None:
             self._since = self._last_failure
+            STORE_OUTAGES.inc()
             logger.warning("the store cannot be reached, trying again until it can: %s", error)
 
     def answered(self, asked_at: float) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Boolean, Double, Integer, Text, bindparam, select, text, update
+from sqlalchemy import BigInteger, Double, Integer, Text, bindparam, select, text, update
 
 from hourhand.model.instance import Beat, Held
 from hourhand.model.registry import Executor, Lane
 from hourhand.rules.lanes import serves
+from hourhand.rules.pausing import closed
 from hourhand.store.database import Row, Tx
 from hourhand.store.registry import lanes_served
 from hourhand.store.schema import RUNNING, executors, task_instances
@@ -51,11 +52,8 @@ SELECT
     (SELECT coalesce(jsonb_agg(jsonb_build_array(s.id, s.fence, s.cancel_requested)), '[]') FROM seen s) AS seen,
     (SELECT coalesce(jsonb_agg(jsonb_build_array(l.id, l.requires, l.labels, l.target_executor_id) ORDER BY l.id), '[]')
      FROM lanes l WHERE l.group_id = b.group_id AND l.target_executor_id IN ('', b.id)) AS lanes,
-    EXISTS (
-        SELECT FROM pauses p
-        WHERE (p.until IS NULL OR p.until > clock_timestamp())
-            AND (p.scope = 'all' OR (p.scope = 'group' AND p.scope_id = b.group_id))
-    ) AS paused
+    (SELECT coalesce(jsonb_agg(jsonb_build_array(p.scope, p.scope_id)), '[]')
+     FROM pauses p WHERE p.scope <> 'task' AND (p.until IS NULL OR p.until > clock_timestamp())) AS paused
 FROM (SELECT) AS always LEFT JOIN beating b ON true
 """
     )
@@ -67,9 +65,7 @@ FROM (SELECT) AS always LEFT JOIN beating b ON true
         bindparam("others", type_=Text),
         bindparam("lease_seconds", type_=Double),
     )
-    .columns(
-        now=Instant, id=Text, group_id=BigInteger, labels=Json, provides=Json, seen=Json, lanes=Json, paused=Boolean
-    )
+    .columns(now=Instant, id=Text, group_id=BigInteger, labels=Json, provides=Json, seen=Json, lanes=Json, paused=Json)
 )
 
 _BEAT = Statement(
@@ -119,7 +115,7 @@ async def _beat_postgresql(
         lease_seconds=lease_seconds,
     )
     lanes: tuple[int, ...] = ()
-    if row["id"] is not None and not row["paused"]:
+    if row["id"] is not None and not closed(row["paused"], row["group_id"]):
         executor, group_id = _executor(row), row["group_id"]
         lanes = tuple(one for one, *lane in row["lanes"] if serves(executor, group_id, Lane(group_id, *lane)))
     return _answer(held, row["seen"], lanes=lanes, registered=row["id"] is not None, now=row["now"])

@@ -34,8 +34,8 @@ _REQUEST = Statement(
 )
 
 
-async def cancel_instances(tx: Tx, ids: Sequence[int], reason: str) -> tuple[int, Aftermath]:
-    """Cancel those of these that live; how many those were, and what follows."""
+async def cancel_instances(tx: Tx, ids: Sequence[int], reason: str) -> tuple[list[int], Aftermath]:
+    """Cancel those of these that live; which those were, and what follows."""
     reason = clean_text(reason, ERROR_BYTES) or ""
     rows = await tx.fetch(LOCK_LIVING, ids=sorted(one for one in set(ids) if possible(one)))
     running = [row["id"] for row in rows if row["status"] == Status.RUNNING]
@@ -46,4 +46,4 @@ async def cancel_instances(tx: Tx, ids: Sequence[int], reason: str) -> tuple[int
         if row["status"] != Status.RUNNING:
             require_edge(row["id"], Status(row["status"]), Status.CANCELLED)
             ends.append(End(row=row, to=Status.CANCELLED, error_message=reason))
-    return len(rows), await end_instances(tx, ends, rows[0]["now"]) if ends else Aftermath()
+    return [row["id"] for row in rows], await end_instances(tx, ends, rows[0]["now"]) if ends else Aftermath()

@@ -67,10 +67,13 @@ class Database(Protocol):
         """Send a message to every process that hears."""
 
     async def hear(self, heard: Callable[[str], None]) -> None:
-        """Hand on every message, until the connection is lost."""
+        """Hand on every message, until the connection is lost; an empty one first, once none is missed any more."""
 
     async def ensure_partitions(self) -> int:
         """Make the days ahead; the number of days that are there, counted from today."""
+
+    async def days_ahead(self) -> int | None:
+        """For how many days after today every history table has its partition; None where there need be none."""
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Remove whole days of history that ended before; the number of days (or rows) removed."""

@@ -14,13 +14,14 @@ from hourhand.model.errors import DuplicateName, HasDependents, InvalidInput, No
 from hourhand.model.task import Task, TaskDefinition
 from hourhand.rules.definition import check
 from hourhand.rules.dependency import find_cycle
+from hourhand.rules.endings import task_deleted
 from hourhand.rules.schedule import After, At, parse
 from hourhand.rules.schedule import next_instant as next_of
 from hourhand.store.cancel import cancel_instances
 from hourhand.store.database import Tx
 from hourhand.store.definitions import lock_tasks, tasks_by_id
-from hourhand.store.materialise import wake
-from hourhand.store.moving import DELETE_INSTANTS, DELETE_LIVING, DELETE_PERMITS, DELETE_WAITS
+from hourhand.store.instants import take_back
+from hourhand.store.materialise import up_to_now
 from hourhand.store.registry import require_group
 from hourhand.store.rows import definition_json, latest, task_values
 from hourhand.store.schema import (
@@ -33,7 +34,7 @@ from hourhand.store.schema import (
     task_versions,
     tasks,
 )
-from hourhand.store.sql import any_of, constant, insert, records
+from hourhand.store.sql import any_of, insert, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 
@@ -84,23 +85,14 @@ _DEPENDENTS = Statement(
     .where(task_dependencies.c.depends_on_id == bindparam("task_id", type_=Id), tasks.c.deleted_at.is_(None))
     .order_by(tasks.c.name)
 )
-_unclaimed = (
-    select(task_instances.c.id, task_instances.c.scheduled_time)
+_LOCK_UNCLAIMED = Statement(
+    select(task_instances.c.id)
     .where(
         task_instances.c.task_id == bindparam("task_id", type_=Id),
         or_(task_instances.c.status == PLANNED, task_instances.c.status == PENDING),
     )
     .order_by(task_instances.c.id)
     .with_for_update()
-)
-_LOCK_UNCLAIMED = Statement(_unclaimed)
-# No more than these: a task may have a million submissions, which others are claiming.
-_LOCK_MADE_AHEAD = Statement(
-    _unclaimed.where(
-        task_instances.c.scheduled_time > bindparam("now", type_=Instant()),
-        task_instances.c.triggered_by == constant("scheduler"),
-        task_instances.c.manual_retries == constant(0),
-    )
 )
 _NEWEST_INSTANT = Statement(
     select(func.max(task_instants.c.scheduled_time).label("newest")).where(
@@ -168,9 +160,9 @@ async def edit_task(
     if edited.dependency_ids != task.dependency_ids:
         await _check_dependencies(tx, task_id, edited)
     now = await tx.now()
-    aftermath = await _up_to_now(tx, task, now, look_ahead, lease_seconds)
+    aftermath = await up_to_now(tx, task, now, look_ahead, lease_seconds)
     (task,) = (await tasks_by_id(tx, [task_id])).values()  # its schedule has advanced
-    earliest_deleted = await _delete_future(tx, task_id, now)
+    earliest_deleted = (await take_back(tx, [task_id], now)).get(task_id)
     timing = await _timing(tx, task, edited, now, earliest_deleted)
     await tx.run(
         _UPDATE,
@@ -205,10 +197,10 @@ async def delete_task(
     if not force and (dependents := [row["name"] for row in await tx.fetch(_DEPENDENTS, task_id=task_id)]):
         raise HasDependents(task.name, dependents)
     now = await tx.now()
-    aftermath = await _up_to_now(tx, task, now, look_ahead, lease_seconds)
-    await _delete_future(tx, task_id, now)
+    aftermath = await up_to_now(tx, task, now, look_ahead, lease_seconds)
+    await take_back(tx, [task_id], now)
     left = [row["id"] for row in await tx.fetch(_LOCK_UNCLAIMED, task_id=task_id)]
-    _, more = await cancel_instances(tx, left, f"its task was deleted by {by}")
+    _, more = await cancel_instances(tx, left, task_deleted(by))
     aftermath.add(more)
     values = {**task_values(task), "group_id": task.group_id, "anchored_at": task.anchored_at, "version": task.version}
     # updated_at is not touched by deletion.
@@ -223,34 +215,6 @@ async def _lock(tx: Tx, task_id: int) -> Task:
     if task is None or task.deleted_at is not None:
         raise NotFound("task", task_id)
     return task
-
-
-async def _up_to_now(tx: Tx, task: Task, now: datetime, look_ahead: timedelta, lease_seconds: float) -> Aftermath:
-    """Guarantee 2: what came due before the edit becomes an instance or a skip by the old definition."""
-    aftermath = Aftermath()
-    while task.next_fire_at is not None and task.next_fire_at <= now:
-        # Again while there are more than one transaction of the scheduler would make: here nobody comes back for them.
-        done = await wake(tx, [task], now=now, horizon=now, look_ahead=look_ahead, lease_seconds=lease_seconds)
-        aftermath.add(done.aftermath)
-        before = task.next_fire_at
-        (task,) = (await tasks_by_id(tx, [task.id])).values()
-        if task.next_fire_at == before:
-            break  # its old schedule cannot be read here
-    return aftermath
-
-
-async def _delete_future(tx: Tx, task_id: int, now: datetime) -> datetime | None:
-    """Take back what was made ahead for instants after now; the earliest of them."""
-    ahead = await tx.fetch(_LOCK_MADE_AHEAD, task_id=task_id, now=now)
-    if not ahead:
-        return None
-    ids = [row["id"] for row in ahead]
-    await tx.run(DELETE_WAITS, ids=ids)
-    await tx.run(DELETE_LIVING, ids=ids)
-    await tx.run(DELETE_INSTANTS, task_id=task_id, times=sorted({row["scheduled_time"] for row in ahead}))
-    await tx.run(DELETE_PERMITS, ids=ids)
-    earliest: datetime = min(row["scheduled_time"] for row in ahead)
-    return earliest
 
 
 async def _timing(

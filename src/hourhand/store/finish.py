@@ -29,7 +29,6 @@ LOCKED_COLUMNS = (
         task_instances.c[name]
         for name in (
             "fence",
-            "task_version",
             "retry_count",
             "loss_count",
             "cancel_requested",
@@ -173,6 +172,11 @@ async def apply(tx: Tx, decided: Sequence[Decided]) -> Aftermath:
         if attempts := [_attempt(one, now) for one in again if one.transition.attempt is not None]:
             await tx.run(_RECORD_ATTEMPTS, attempts=attempts)
         aftermath.freed_keys |= await free_permits(tx, [one.row for one in again])
+    aftermath.repeated += [
+        (one.row["task_id"], one.row["task_version"], one.outcome.kind)
+        for one in decided
+        if one.outcome.kind is OutcomeKind.LOST or one.transition.attempt is not None
+    ]
     return aftermath
 
 

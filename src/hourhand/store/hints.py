@@ -1,8 +1,9 @@
 """Store: hints between the processes of a cluster, and between the parts of one process.
 
 NOTIFY takes a lock that all commits share (21 k → 5 k transactions/s when every one notifies), so each process sends
-at most one message every 50 ms, outside any transaction; the first is sent at once. Whoever listens also looks by
-itself from time to time: a lost hint costs a second, never an instance.
+at most one message every 50 ms, outside any transaction. What the engine waits for is sent at once; what only people
+look at waits a little for more of its kind. Whoever listens also looks by itself from time to time: a lost hint costs
+a second, never an instance.
 """
 
 from __future__ import annotations
@@ -20,9 +21,33 @@ from hourhand.store.database import Database
 
 logger = logging.getLogger(__name__)
 APART_SECONDS = 0.05
+GATHER_SECONDS = 0.1
 RECONNECT_SECONDS = 1.0
 MOST_IDS = 300
-"""A message has at most 8,000 bytes; whoever hears of more is told to look for itself."""
+"""Whoever would hear of more is told to look for itself."""
+MOST_BYTES = 7_900
+"""PostgreSQL takes less than 8,000."""
+URGENT = frozenset({Hint.PENDING, Hint.CANCEL, Hint.WAKE})
+
+Rung = dict[Hint, set[int] | None]
+"""What has been rung; None means: look for yourself."""
+
+
+def gather(rung: Rung, hint: Hint, ids: frozenset[int]) -> None:
+    """Add to what has been rung."""
+    before = rung.setdefault(hint, set()) if ids else None
+    if before is None or len(before) + len(ids) > MOST_IDS:
+        rung[hint] = None
+    else:
+        before |= ids
+
+
+def message_of(sender: str, rung: Rung) -> str:
+    """What is sent; where it would be too long, the longest lists are left out."""
+    named = {hint.value: sorted(ids or ()) for hint, ids in rung.items()}
+    while len(text := json.dumps([sender, named], separators=(",", ":"))) > MOST_BYTES:
+        named[max(named, key=lambda hint: len(named[hint]))] = []
+    return text
 
 
 class Hints:
@@ -32,19 +57,25 @@ class Hints:
         self._database = database
         self._name = secrets.token_hex(8)
         self._listeners: dict[Hint, list[Heard]] = {}
-        self._unsent: dict[Hint, set[int]] = {}
+        self._unsent: Rung = {}
+        self._hurry = asyncio.Event()
         self._sending: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None
 
     def ring(self, hint: Hint, ids: Iterable[int] = ()) -> None:
-        """Tell this process at once and the others soon."""
-        named = frozenset(ids)
-        self._tell(hint, named)
-        if not self._database.shared:
+        """Tell this process at once and the others soon; without ids: look for yourself."""
+        listeners = self._listeners.get(hint)
+        if not listeners and not self._database.shared:
             return
-        self._unsent.setdefault(hint, set()).update(named)
-        if self._sending is None:
-            self._sending = asyncio.get_running_loop().create_task(self._send())
+        named = frozenset(ids)
+        if listeners:
+            self._tell(hint, named)
+        if self._database.shared:
+            gather(self._unsent, hint, named)
+            if hint in URGENT:
+                self._hurry.set()
+            if self._sending is None:
+                self._sending = asyncio.get_running_loop().create_task(self._send())
 
     def listen(self, hint: Hint, heard: Heard) -> Callable[[], None]:
         """Call `heard` at each such hint, until the function returned is called."""
@@ -70,6 +101,9 @@ class Hints:
     async def _send(self) -> None:
         try:
             while self._unsent:
+                if not self._hurry.is_set():
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._hurry.wait(), GATHER_SECONDS)
                 with suppress(StoreError):  # who listens will look by itself
                     await self._send_once()
                 await asyncio.sleep(APART_SECONDS)
@@ -80,8 +114,8 @@ class Hints:
         if not self._unsent:
             return
         unsent, self._unsent = self._unsent, {}
-        named = {hint.value: sorted(ids) if len(ids) <= MOST_IDS else [] for hint, ids in unsent.items()}
-        await self._database.notify(json.dumps([self._name, named], separators=(",", ":")))
+        self._hurry.clear()
+        await self._database.notify(message_of(self._name, unsent))
 
     async def _hear(self) -> None:
         """Nothing ends it but cancellation: who has gone deaf would never know."""
@@ -89,14 +123,15 @@ class Hints:
             try:
                 with suppress(StoreUnavailable):  # as others in this process say
                     await self._database.hear(self._heard)
-                # Whatever was rung meanwhile has not been heard.
-                for hint in Hint:
-                    self._tell(hint, frozenset())
             except Exception:
                 logger.exception("hints of other processes cannot be heard, trying again")
             await asyncio.sleep(RECONNECT_SECONDS)
 
     def _heard(self, message: str) -> None:
+        if not message:  # hears from now on; whatever was rung before has not been heard
+            for hint in Hint:
+                self._tell(hint, frozenset())
+            return
         try:
             sender, named = json.loads(message)
             rung = {Hint(hint): frozenset(map(int, ids)) for hint, ids in named.items() if hint in set(Hint)}

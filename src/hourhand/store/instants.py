@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Boolean, Integer, Text, func, select
+from sqlalchemy import Boolean, Integer, Text, bindparam, delete, exists, func, or_, select
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
@@ -21,9 +22,10 @@ from hourhand.rules.lifecycle import entry
 from hourhand.rules.misfire import SkipRun
 from hourhand.rules.substitution import substitute
 from hourhand.store.database import Tx
+from hourhand.store.moving import DELETE_LIVING, DELETE_PERMITS, DELETE_WAITS
 from hourhand.store.registry import lane_ids
-from hourhand.store.schema import execution_logs, task_instances, task_instants
-from hourhand.store.sql import UNAMBIGUOUS, constant, insert, records, store_clock
+from hourhand.store.schema import PENDING, PLANNED, SCHEDULED, execution_logs, task_instances, task_instants
+from hourhand.store.sql import UNAMBIGUOUS, any_of, constant, insert, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 from hourhand.store.waits import Wanted, add_waits
@@ -167,6 +169,27 @@ _INSERT_SKIPS = Statement(
         include_defaults=False,
     )
 )
+# What people submitted is left alone: there may be a million of those, which others are claiming.
+_LOCK_MADE_AHEAD = Statement(
+    select(task_instances.c.id, task_instances.c.task_id, task_instances.c.scheduled_time)
+    .where(
+        any_of(task_instances.c.task_id, "ids"),
+        SCHEDULED,
+        task_instances.c.scheduled_time > bindparam("now", type_=Instant()),
+        or_(task_instances.c.status == PLANNED, task_instances.c.status == PENDING),
+    )
+    .order_by(task_instances.c.id)
+    .with_for_update()
+)
+_TAKEN_BACK = records("taken_back", {"task_id": Id, "scheduled_time": Instant()})
+_TAKE_BACK = Statement(
+    delete(task_instants).where(
+        exists().where(
+            task_instants.c.task_id == _TAKEN_BACK.c.task_id,
+            task_instants.c.scheduled_time == _TAKEN_BACK.c.scheduled_time,
+        )
+    )
+)
 
 
 def targets_of(task: Task, alive: Iterable[tuple[Executor, int]]) -> tuple[Shard, ...]:
@@ -232,6 +255,20 @@ async def enter_instants(tx: Tx, wanted: Iterable[tuple[int, datetime, int]]) ->
         ],
     )
     return {(row["task_id"], row["scheduled_time"]) for row in rows}
+
+
+async def take_back(tx: Tx, task_ids: Sequence[int], now: datetime) -> dict[int, datetime]:
+    """Unmake what was made ahead for instants after now of these (locked) tasks; the earliest such instant of each."""
+    ahead = await tx.fetch(_LOCK_MADE_AHEAD, ids=list(task_ids), now=now)
+    if not ahead:
+        return {}
+    ids = [row["id"] for row in ahead]
+    await tx.run(DELETE_WAITS, ids=ids)
+    await tx.run(DELETE_LIVING, ids=ids)
+    instants = sorted({(row["task_id"], row["scheduled_time"]) for row in ahead}, reverse=True)
+    await tx.run(_TAKE_BACK, taken_back=[{"task_id": task_id, "scheduled_time": at} for task_id, at in instants])
+    await tx.run(DELETE_PERMITS, ids=ids)
+    return dict(instants)  # the last of each task in this order is its earliest
 
 
 async def insert_instances(tx: Tx, new: Sequence[NewInstance]) -> list[int]:
@@ -320,7 +357,7 @@ _EXPLANATIONS = {
     SkipReason.MISFIRE: "missed by more than misfire_grace_seconds",
     SkipReason.OVERLAP: "an earlier instance was still alive and overlap_policy is skip or replace",
     SkipReason.WINDOW: "inside a maintenance window",
-    SkipReason.PAUSED: "the task was paused",
+    SkipReason.PAUSED: "the task, its group or everything was paused",
     SkipReason.NO_EXECUTOR: "no executor was alive to broadcast to",
 }
 
@@ -330,12 +367,16 @@ def _explain(run: SkipRun) -> str:
     return f"skipped: {_EXPLANATIONS[run.reason]}{many}"
 
 
-def joined(runs: Iterable[SkipRun]) -> list[SkipRun]:
-    """Consecutive runs for the same reason as one."""
+def joined(runs: Iterable[SkipRun], made: Sequence[datetime]) -> list[SkipRun]:
+    """Consecutive runs for the same reason as one; `made` are the instants, ascending, that come in between."""
     result: list[SkipRun] = []
-    for run in runs:
-        if result and result[-1].reason is run.reason:
-            before = result[-1]
+    for run in sorted(runs, key=lambda one: one.first):
+        before = result[-1] if result else None
+        if (
+            before is not None
+            and before.reason is run.reason
+            and bisect_right(made, before.last) == bisect_right(made, run.first)
+        ):
             result[-1] = replace(before, last=run.last, count=before.count + run.count, more=before.more or run.more)
         else:
             result.append(run)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    func,
     literal_column,
     null,
     select,
@@ -297,13 +298,44 @@ def _tasks(names: tuple[str, ...]) -> Statement:
     )
 
 
-async def list_tasks(tx: Tx, wanted: TaskFilter, *, limit: int, cursor: str | None) -> Page[Task]:
-    """By name, which is unique among those that are not deleted."""
-    place = read_cursor(cursor, {"name": (str,)})
+@lru_cache(maxsize=512)
+def _counted(listed: Statement) -> Statement:
+    """How many a list has, up to its limit."""
+    return Statement(select(func.count().label("found")).select_from(cast("Select[Any]", listed.clause).subquery()))
+
+
+async def count_tasks(tx: Tx, wanted: TaskFilter, *, most: int) -> int:
+    """How many a list of tasks has."""
+    params = _given_tasks(wanted)
+    (row,) = await tx.fetch(_counted(_tasks(tuple(params))), **params, after="", limit=most)
+    return int(row["found"])
+
+
+async def count_instances(tx: Tx, wanted: InstanceFilter, *, most: int) -> int:
+    """How many a list of instances of one status has."""
+    names, params = _given(wanted)
+    if wanted.status in ENDED:
+        params |= {"before_time": from_micros(2**52), "before_id": 2**62}
+        listed = _ended(names, wanted.status, wanted.triggered_by, superseded=False)
+    else:
+        params["before"] = 2**62
+        listed = _living(names, wanted.status, wanted.triggered_by)
+    (row,) = await tx.fetch(_counted(listed), **params, limit=most)
+    return int(row["found"])
+
+
+def _given_tasks(wanted: TaskFilter) -> dict[str, Any]:
     params = {name: getattr(wanted, name) for name in wanted.__dataclass_fields__}
     params = {name: value for name, value in params.items() if value is not None}
     if "q" in params:
         params["q"] = _literally(params["q"])
+    return params
+
+
+async def list_tasks(tx: Tx, wanted: TaskFilter, *, limit: int, cursor: str | None) -> Page[Task]:
+    """By name, which is unique among those that are not deleted."""
+    place = read_cursor(cursor, {"name": (str,)})
+    params = _given_tasks(wanted)
     rows = await tx.fetch(
         _tasks(tuple(params)), **params, after="" if place is None else place[1], limit=_bounded(limit) + 1
     )

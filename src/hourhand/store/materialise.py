@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,20 +11,24 @@ from time import monotonic
 
 from sqlalchemy import bindparam, func, select
 
-from hourhand.model.answers import Materialised
+from hourhand.model.answers import Aftermath, Materialised
 from hourhand.model.errors import InvalidInput
+from hourhand.model.pause import Pause, Stretch
 from hourhand.model.registry import Executor
 from hourhand.model.task import Task
 from hourhand.model.words import OverlapPolicy, SkipReason, TriggeredBy
+from hourhand.rules.endings import REPLACED
 from hourhand.rules.misfire import SkipRun, due
 from hourhand.rules.overlap import Verdict, overlap, policy_for
+from hourhand.rules.pausing import covers, rest_at, rests_of
 from hourhand.rules.schedule import After, parse
 from hourhand.store.cancel import cancel_instances
 from hourhand.store.database import Row, Tx
-from hourhand.store.definitions import SELECT_TASKS, with_dependencies
+from hourhand.store.definitions import SELECT_TASKS, tasks_by_id, with_dependencies
 from hourhand.store.instants import Made, joined, make_instants, record_skips, targets_of
-from hourhand.store.registry import alive_executors, paused_tasks
-from hourhand.store.schema import SCHEDULED, task_instances, tasks
+from hourhand.store.pauses import pauses_since
+from hourhand.store.registry import alive_executors
+from hourhand.store.schema import SCHEDULED, task_dependencies, task_instances, tasks
 from hourhand.store.settle import ARM
 from hourhand.store.sql import any_of, store_clock
 from hourhand.store.statements import Statement
@@ -35,6 +40,8 @@ BURST = 1_000
 PLANNING_SECONDS = 0.2
 """Planning is work for the processor alone: heartbeats of the same process must not wait for much of it."""
 UNREADABLE_AGAIN = timedelta(minutes=1)
+RECORDED_EVERY = timedelta(minutes=10)
+"""What falls due in a pause is recorded this often: one row for all of it, not one for each instant."""
 
 _DUE = Statement(
     SELECT_TASKS
@@ -53,6 +60,9 @@ _LIVE = Statement(
     )
     .order_by(task_instances.c.task_id, task_instances.c.scheduled_time)
 )
+_FOLLOWED = Statement(
+    select(task_dependencies.c.depends_on_id).distinct().where(any_of(task_dependencies.c.depends_on_id, "ids"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +70,10 @@ class Surroundings:
     """What must be known beside the tasks themselves."""
 
     live: dict[int, list[tuple[datetime, int]]]
-    paused: set[int]
     executors: list[tuple[Executor, int]]
+    pauses: list[Pause]
+    followed: set[int]
+    """Of the tasks that are paused, those that others depend on."""
 
 
 @dataclass(slots=True)
@@ -139,9 +151,26 @@ async def wake(
     skipped = await record_skips(tx, ((one.task, run) for one in plans for run in one.skipped), now)
     replaced = [instance_id for one in plans for instance_id in one.replaced]
     if replaced:
-        _, more = await cancel_instances(tx, replaced, "replaced by the next instance (overlap_policy is replace)")
+        _, more = await cancel_instances(tx, replaced, REPLACED)
         aftermath.add(more)
-    return Materialised(tasks=len(plans), instants=made, skipped=skipped, aftermath=aftermath)
+    skips = Counter[SkipReason]()
+    for run in (run for one in plans for run in one.skipped):
+        skips[run.reason] += run.count
+    return Materialised(tasks=len(plans), instants=made, skipped=skipped, skips=skips, aftermath=aftermath)
+
+
+async def up_to_now(tx: Tx, task: Task, now: datetime, look_ahead: timedelta, lease_seconds: float) -> Aftermath:
+    """Guarantee 2: what came due before a (locked) task is changed is made or skipped by what it was until then."""
+    aftermath = Aftermath()
+    while task.next_fire_at is not None and task.next_fire_at <= now:
+        # Again while there are more than one transaction of the scheduler would make: here nobody comes back for them.
+        done = await wake(tx, [task], now=now, horizon=now, look_ahead=look_ahead, lease_seconds=lease_seconds)
+        aftermath.add(done.aftermath)
+        before = task.next_fire_at
+        (task,) = (await tasks_by_id(tx, [task.id])).values()
+        if task.next_fire_at == before:
+            break  # its schedule cannot be read here
+    return aftermath
 
 
 async def _surroundings(tx: Tx, locked: Sequence[Task], lease_seconds: float) -> Surroundings:
@@ -150,7 +179,11 @@ async def _surroundings(tx: Tx, locked: Sequence[Task], lease_seconds: float) ->
     for row in await tx.fetch(_LIVE, ids=exclusive) if exclusive else ():
         live.setdefault(row["task_id"], []).append((row["scheduled_time"], row["id"]))
     executors = await alive_executors(tx, lease_seconds) if any(task.broadcast for task in locked) else []
-    return Surroundings(live, await paused_tasks(tx), executors)
+    firing = [task.next_fire_at for task in locked if task.next_fire_at is not None]
+    pauses = await pauses_since(tx, min(firing)) if firing else []
+    paused = [task.id for task in locked if any(covers(one, task.id, task.group_id) for one in pauses)]
+    followed = {row["depends_on_id"] for row in await tx.fetch(_FOLLOWED, ids=paused)} if paused else set()
+    return Surroundings(live, executors, pauses, followed)
 
 
 def _plans(
@@ -178,6 +211,7 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
     if task.next_fire_at is None:
         return Plan(task)
     schedule = parse(task.schedule, task.timezone)
+    rests = rests_of(around.pauses, task.id, task.group_id)
     found = due(
         schedule,
         task.anchored_at,
@@ -188,6 +222,7 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
         grace_seconds=task.misfire_grace_seconds,
         catch_up_limit=task.catch_up_limit,
         burst=BURST,
+        rests=rests,
     )
     result = Plan(task, skipped=list(found.skipped), next_fire_at=found.next_fire_at)
     early = look_ahead
@@ -195,23 +230,34 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
         if not _decide(result, instant, around, now):
             result.next_fire_at, early = instant, timedelta(0)
             break
-    result.skipped = joined(sorted(result.skipped, key=lambda run: run.first))
+    result.skipped = joined(result.skipped, [one.instant for one in result.made])
     if isinstance(schedule, After) and not result.made and result.next_fire_at is None:
         # A skipped `@after` instant has no end that would arm the next one.
         result.next_fire_at = now + schedule.delay
-    result.wake_at = None if result.next_fire_at is None else result.next_fire_at - early
+    if result.next_fire_at is not None:
+        result.wake_at = result.next_fire_at - early
+        if (rest := rest_at(rests, result.next_fire_at)) is not None and result.next_fire_at > now:
+            result.wake_at = _look_in_a_rest(result.next_fire_at, rest, now, followed=task.id in around.followed)
     return result
+
+
+def _look_in_a_rest(instant: datetime, rest: Stretch, now: datetime, *, followed: bool) -> datetime:
+    """When to record what falls due in a pause: once in a while, at the latest when the pause ends.
+
+    Who depends on the task passes over what was skipped, and is not kept waiting for that.
+    """
+    look = instant if followed else max(instant, now + RECORDED_EVERY)
+    return look if rest.end is None else min(look, rest.end)
 
 
 def _decide(result: Plan, instant: datetime, around: Surroundings, now: datetime) -> bool:
     """Add what becomes of one instant to the plan; False if that is decided only at the instant itself."""
     task = result.task
-    paused = task.id in around.paused
-    if instant > now and (task.broadcast or paused):
-        return False  # who is alive, and whether it is still paused
+    if instant > now and task.broadcast:
+        return False  # who is alive then
     targets = targets_of(task, around.executors)
-    if paused or not targets:
-        result.skip(instant, SkipReason.PAUSED if paused else SkipReason.NO_EXECUTOR)
+    if not targets:
+        result.skip(instant, SkipReason.NO_EXECUTOR)
         return True
     live = around.live.get(task.id, [])
     newest = result.made[-1].instant if result.made else live[-1][0] if live else None

@@ -30,7 +30,17 @@ from hourhand.store.sql import any_of, insert, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
 
-SEAM = ("id", "task_id", "scheduled_time", "in_ledger", "concurrency_key", "blocked_by", "shard_total", "status")
+SEAM = (
+    "id",
+    "task_id",
+    "task_version",
+    "scheduled_time",
+    "in_ledger",
+    "concurrency_key",
+    "blocked_by",
+    "shard_total",
+    "status",
+)
 """What must be known of a living row to end it."""
 
 
@@ -174,7 +184,14 @@ async def end_instances(tx: Tx, ends: Sequence[End], now: datetime) -> Aftermath
     if waiting := [end.row["id"] for end in ends if end.row["blocked_by"] == "dependencies"]:
         await tx.run(DELETE_WAITS, ids=waiting)
     unsettled = await _close_instants(tx, ends, log_ids, now)
-    return Aftermath(unsettled=unsettled, freed_keys=await free_permits(tx, [end.row for end in ends]))
+    return Aftermath(
+        unsettled=unsettled,
+        freed_keys=await free_permits(tx, [end.row for end in ends]),
+        ended=[
+            (end.row["task_id"], end.row["task_version"], end.to, None if end.start_time is None else end.duration_ms)
+            for end in ends
+        ],
+    )
 
 
 def _end_row(end: End, log_id: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sqlalchemy import BigInteger, Text, bindparam, text
 
 from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.store.database import Body, DataRefused, MissingPartition, Row
-from hourhand.store.partitions import drop_days, ensure_partitions
+from hourhand.store.partitions import days_from_today, drop_days, ensure_partitions
 from hourhand.store.statements import Statement
 from hourhand.store.types import dump_json
 
@@ -170,6 +170,7 @@ class PostgresqlDatabase:
             connection.add_termination_listener(lambda _: lost.set())
             try:
                 await connection.add_listener(_CHANNEL, lambda *told: heard(told[3]))
+                heard("")
                 while not lost.is_set():
                     # A connection may be dead without anybody having said so.
                     with suppress(TimeoutError):
@@ -185,6 +186,12 @@ class PostgresqlDatabase:
         with _in_our_words():
             async with self.pool.acquire() as connection:
                 return await ensure_partitions(connection, await connection.fetchval("SELECT clock_timestamp()"))
+
+    async def days_ahead(self) -> int:
+        """Look, and make nothing."""
+        with _in_our_words():
+            async with self.pool.acquire() as connection:
+                return await days_from_today(connection, await connection.fetchval("SELECT clock_timestamp()")) - 1
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Detach and drop every day that ended before."""

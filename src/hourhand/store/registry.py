@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Double, Text, bindparam, delete, exists, or_, select
+from sqlalchemy import Double, Text, bindparam, delete, exists, select
 
 from hourhand.model.errors import DuplicateName, InvalidInput
 from hourhand.model.registry import Executor, Group, Lane
 from hourhand.rules.lanes import serves
+from hourhand.rules.pausing import closed
 from hourhand.store.database import Row, Tx
+from hourhand.store.pauses import covered_now
 from hourhand.store.rows import executor_of, group_of, readable
 from hourhand.store.schema import executors, groups, lanes
-from hourhand.store.schema_access import pauses
 from hourhand.store.sql import any_of, insert, lease_clock, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Json
@@ -21,6 +22,10 @@ from hourhand.store.types import Id, Json
 EXECUTOR_GONE_SECONDS = 90.0
 
 _GROUP_BY_NAME = Statement(select(groups).where(groups.c.name == bindparam("name", type_=Text)))
+# Held until the task that names it is committed, so that nobody removes the group in between.
+_KEEP_GROUP = Statement(
+    select(groups.c.id).where(groups.c.name == bindparam("name", type_=Text)).with_for_update(read=True, key_share=True)
+)
 _ALL_GROUPS = Statement(select(groups).order_by(groups.c.name))
 _ADD_GROUP = Statement(
     insert(groups)
@@ -82,9 +87,6 @@ _ORPHANED_LANES = Statement(
     .where(lanes.c.target_executor_id != "", ~exists().where(executors.c.id == lanes.c.target_executor_id))
     .order_by(lanes.c.id)
 )
-_PAUSED = Statement(
-    select(pauses.c.scope, pauses.c.scope_id).where(or_(pauses.c.until.is_(None), pauses.c.until > store_clock()))
-)
 _WANTED = records("wanted", {"group_id": Id, "requires": Text(), "labels": Text(), "target_executor_id": Text()})
 _find_lanes = select(lanes).join(
     _WANTED,
@@ -123,7 +125,7 @@ async def add_group(tx: Tx, values: Mapping[str, Any]) -> Group:
 
 async def require_group(tx: Tx, name: str) -> int:
     """The id of an existing group, or a refusal that names those there are."""
-    rows = await tx.fetch(_GROUP_BY_NAME, name=name)
+    rows = await tx.fetch(_KEEP_GROUP, name=name)
     if not rows:
         known = ", ".join(row["name"] for row in await tx.fetch(_ALL_GROUPS))
         raise InvalidInput.one("group", name, f"there is no group {name!r}; there are: {known}")
@@ -166,16 +168,16 @@ async def forget_executors(tx: Tx) -> list[str]:
 
 async def lanes_served(tx: Tx, executor: Executor, group_id: int) -> tuple[int, ...]:
     """The lanes it may claim from; none while its group, or everything, is paused."""
-    for pause in await tx.fetch(_PAUSED):
-        if pause["scope"] == "all" or (pause["scope"] == "group" and pause["scope_id"] == group_id):
-            return ()
+    if closed(await covered_now(tx), group_id):
+        return ()
     rows = await tx.fetch(_LANES_OF_GROUP, group_id=group_id)
     return tuple(row["id"] for row in rows if serves(executor, group_id, _lane(row)))
 
 
 async def lanes_with_an_executor(tx: Tx, within_seconds: float) -> list[int]:
-    """The lanes that somebody alive serves."""
-    alive = await alive_executors(tx, within_seconds)
+    """The lanes that somebody alive serves; none of a group that is paused."""
+    paused = await covered_now(tx)
+    alive = [one for one in await alive_executors(tx, within_seconds) if not closed(paused, one[1])]
     return [
         row["id"]
         for row in await tx.fetch(_ALL_LANES)
@@ -191,11 +193,6 @@ async def lanes_by_id(tx: Tx, ids: Iterable[int]) -> dict[int, Lane]:
 async def orphaned_lanes(tx: Tx) -> dict[int, Lane]:
     """The lanes of executors that have left the registry."""
     return {row["id"]: _lane(row) for row in await tx.fetch(_ORPHANED_LANES)}
-
-
-async def paused_tasks(tx: Tx) -> set[int]:
-    """The tasks that are paused by themselves."""
-    return {row["scope_id"] for row in await tx.fetch(_PAUSED) if row["scope"] == "task"}
 
 
 async def lane_ids(tx: Tx, wanted: Iterable[Lane]) -> dict[Lane, int]:

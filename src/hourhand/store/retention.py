@@ -10,12 +10,13 @@ from hourhand.model.answers import Retained
 from hourhand.store.backfill import LEDGER_FLOOR
 from hourhand.store.database import Database, Tx
 from hourhand.store.schema import PENDING, PLANNED, RUNNING, executors, lanes, store_values, task_instances
-from hourhand.store.schema_access import idempotency_keys, sessions, stats_minutely
+from hourhand.store.schema_access import idempotency_keys, sessions, sign_in_failures, stats_minutely
 from hourhand.store.sql import any_of, insert, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Instant, to_micros
 
 IDEMPOTENCY = timedelta(hours=24)
+FAILURES = timedelta(days=1)
 _BATCH = 5_000
 
 _before = bindparam("before", type_=Instant())
@@ -64,6 +65,9 @@ _PRUNE_KEYS = Statement(
     delete(idempotency_keys).where(idempotency_keys.c.created_at < bindparam("before", type_=Instant()))
 )
 _PRUNE_SESSIONS = Statement(delete(sessions).where(sessions.c.expires_at < store_clock()))
+_PRUNE_FAILURES = Statement(
+    delete(sign_in_failures).where(sign_in_failures.c.failed_at < bindparam("before", type_=Instant()))
+)
 # The lanes of executors that are gone, once nothing living is in them.
 _LOCK_LANES = Statement(
     select(lanes.c.id)
@@ -126,6 +130,7 @@ async def _prune_small(tx: Tx, before: datetime, now: datetime) -> None:
     await tx.run(_PRUNE_STATS, before=before)
     await tx.run(_PRUNE_KEYS, before=now - IDEMPOTENCY)
     await tx.run(_PRUNE_SESSIONS)
+    await tx.run(_PRUNE_FAILURES, before=now - FAILURES)
     await _prune_lanes(tx)
 
 

@@ -134,6 +134,9 @@ class SqliteDatabase:
         """SQLite has no partitions to run out of."""
         return DAYS_AHEAD
 
+    async def days_ahead(self) -> None:
+        """SQLite has no partitions."""
+
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Delete in batches, so that other writers get their turn between them."""
         column = DAILY_TABLES[table]

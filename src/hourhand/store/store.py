@@ -11,6 +11,7 @@ from hourhand.store.verbs.definitions import Definitions
 from hourhand.store.verbs.directory import Directory
 from hourhand.store.verbs.executing import Executing
 from hourhand.store.verbs.explaining import Explaining
+from hourhand.store.verbs.figures import Figures
 from hourhand.store.verbs.hints import Hints
 from hourhand.store.verbs.instances import Instances
 from hourhand.store.verbs.pausing import Pausing
@@ -30,6 +31,7 @@ class SqlStore(
     Pausing,
     Explaining,
     Statistics,
+    Figures,
     Alerting,
     Auditing,
     Hints,

@@ -19,6 +19,7 @@ from hourhand.model.errors import (
     StaleFence,
     StaleVersion,
     StoreError,
+    Throttled,
     shown,
 )
 
@@ -90,6 +91,7 @@ def test_wrong_input_carries_one_error_per_field() -> None:
             "task 'books' is needed by report, mail: remove the dependency there first, or force the deletion",
             {"dependents": ("report", "mail")},
         ),
+        (Throttled(60), "too many sign-ins have failed here: try again in 60 seconds", {"seconds": 60}),
         (Gone("instance 7 has been removed by retention"), "instance 7 has been removed by retention", {}),
         (StoreError("PostgreSQL: no"), "PostgreSQL: no", {}),
     ],

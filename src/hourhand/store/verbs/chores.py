@@ -7,6 +7,7 @@ from functools import partial
 
 from hourhand.model.answers import Aftermath, Reaped, Retained
 from hourhand.model.hints import Hint
+from hourhand.service.metrics import REAPED_ENDED, REAPED_REQUEUED
 from hourhand.store import access, permits, reap, registry, retention, waits
 from hourhand.store.verbs.transactions import Transactions
 
@@ -46,11 +47,17 @@ class Chores(Transactions):
         await self.follow(aftermath)
         if decided:
             self._hints.ring(Hint.PENDING)
+            self._hints.ring(Hint.INSTANCES, (one.row["id"] for one in decided))
         ended = sum(one.transition.to.ended for one in decided)
+        REAPED_REQUEUED.inc(len(decided) - ended)
+        REAPED_ENDED.inc(ended)
         return Reaped(requeued=len(decided) - ended, ended=ended)
 
     async def forget_executors(self) -> list[str]:
-        return await self._write(registry.forget_executors)
+        forgotten = await self._write(registry.forget_executors)
+        if forgotten:
+            self._hints.ring(Hint.EXECUTORS)
+        return forgotten
 
     async def ensure_partitions(self) -> int:
         return await self.database.ensure_partitions()

@@ -63,6 +63,7 @@ class Definitions(Transactions):
         )
         await self.follow(aftermath)
         self._hints.ring(Hint.WAKE)
+        self._hints.ring(Hint.TASKS)
         return declared
 
     async def get_task(self, task_id: int) -> Task:
@@ -86,5 +87,4 @@ class Definitions(Transactions):
         return await self._read(lambda tx: listing.list_versions(tx, task_id, limit=limit, cursor=cursor))
 
     async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
-        known = self._versions.known(wanted)
-        return known if len(known) == len(set(wanted)) else await self._read(lambda tx: self._versions.get(tx, wanted))
+        return await self._look(wanted)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hourhand.model.registry import Executor, Group
-from hourhand.store import access, registry
+from hourhand.store import access, groups, registry
+from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
 
@@ -25,6 +27,34 @@ class Directory(Transactions):
 
     async def ensure_group(self, name: str) -> Group:
         return await self._write(lambda tx: registry.ensure_group(tx, name))
+
+    async def get_group(self, group_id: int) -> Group:
+        return await self._read(lambda tx: groups.get_group(tx, group_id))
+
+    async def edit_group(self, group_id: int, changes: Mapping[str, Any]) -> Group:
+        async def edit(tx: Tx) -> Group:
+            before, after = await groups.edit_group(tx, group_id, changes)
+            await self._record(
+                tx, "edit", "group", group_id, before=groups.described(before), after=groups.described(after)
+            )
+            return after
+
+        return await self._write(edit)
+
+    async def delete_group(self, group_id: int) -> None:
+        async def remove(tx: Tx) -> None:
+            before = await groups.delete_group(tx, group_id)
+            await self._record(tx, "delete", "group", group_id, before=groups.described(before))
+
+        await self._write(remove)
+
+    async def set_access_token(self, group_id: int, token_hash: str) -> Group:
+        async def replace(tx: Tx) -> Group:
+            group = await groups.set_access_token(tx, group_id, token_hash)
+            await self._record(tx, "access-token", "group", group_id, summary="a new access token was made")
+            return group
+
+        return await self._write(replace)
 
     async def list_groups(self) -> list[Group]:
         return await self._read(registry.list_groups)

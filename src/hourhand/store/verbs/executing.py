@@ -20,11 +20,14 @@ class Executing(Transactions):
     """What an executor does."""
 
     async def register(self, executor: Executor) -> tuple[int, ...]:
-        return await self._write(lambda tx: registry.register(tx, executor))
+        lanes = await self._write(lambda tx: registry.register(tx, executor))
+        self._hints.ring(Hint.EXECUTORS)
+        return lanes
 
     async def deregister(self, executor_id: str) -> None:
         self._marks.pop(executor_id, None)
         await self._write(lambda tx: registry.deregister(tx, executor_id))
+        self._hints.ring(Hint.EXECUTORS)
 
     async def beat(self, executor_id: str, held: Sequence[Held] = (), *, extend: Sequence[Held] | None = None) -> Beat:
         return await self.database.write(
@@ -55,6 +58,8 @@ class Executing(Transactions):
             )
         )
         marks.advance(claimed)
+        if claimed:
+            self._hints.ring(Hint.INSTANCES, (one.instance_id for one in claimed))
         return claimed
 
     async def next_available(self, lanes: Sequence[int]) -> float | None:
@@ -78,8 +83,10 @@ class Executing(Transactions):
         if not endings:
             return Flush()
         flush = await self._flush([replace(one, outcome=values.clean(one.outcome)) for one in endings])
+        await self._count(flush.aftermath)
         if any(one.status is Status.PENDING for one in flush.finished):
             self._hints.ring(Hint.PENDING)
+        self._hints.ring(Hint.INSTANCES, (one.instance_id for one in flush.finished))
         return flush
 
     async def _flush(self, endings: Sequence[Ending]) -> Flush:

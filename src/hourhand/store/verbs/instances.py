@@ -32,6 +32,7 @@ class Instances(Transactions):
                 )
                 break
         self._hints.ring(Hint.PENDING)
+        self._hints.ring(Hint.INSTANCES, (one.instance_id for one in accepted.submitted))
         await self.follow(accepted.aftermath)
         return accepted.submitted
 

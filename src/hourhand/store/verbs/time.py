@@ -6,6 +6,7 @@ from datetime import datetime
 
 from hourhand.model.answers import Materialised
 from hourhand.model.hints import Hint
+from hourhand.service.metrics import INSTANTS_MADE, INSTANTS_SKIPPED
 from hourhand.store import backfill, materialise
 from hourhand.store.verbs.transactions import Transactions
 
@@ -20,8 +21,12 @@ class Time(Transactions):
             )
         )
         await self.follow(done.aftermath)
+        INSTANTS_MADE.inc(done.instants)
+        for reason, times in done.skips.items():
+            INSTANTS_SKIPPED[reason].inc(times)
         if done.instants:
             self._hints.ring(Hint.PENDING)
+            self._hints.ring(Hint.INSTANCES)
         return done
 
     async def next_wake(self) -> datetime | None:
@@ -33,4 +38,5 @@ class Time(Transactions):
         )
         await self.follow(aftermath)
         self._hints.ring(Hint.PENDING)
+        self._hints.ring(Hint.INSTANCES)
         return made

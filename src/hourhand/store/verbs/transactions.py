@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime, timedelta
 from functools import partial
@@ -13,7 +13,9 @@ from hourhand.model.answers import Aftermath
 from hourhand.model.audit import Author, Change, Once
 from hourhand.model.errors import StoreError
 from hourhand.model.hints import Hint
+from hourhand.model.task import TaskDefinition
 from hourhand.store import audit, definitions, permits, release, settle
+from hourhand.store.counting import count
 from hourhand.store.database import Database, Tx
 from hourhand.store.hints import Hints
 from hourhand.store.joining import Joiner
@@ -53,13 +55,22 @@ class Transactions:
     async def follow(self, aftermath: Aftermath) -> None:
         """Look after what a committed change led to; what cannot be done now is left to the schedulers' sweep."""
         try:
+            await self._count(aftermath)
             while aftermath:
                 aftermath = await self._follow(aftermath)
+                await self._count(aftermath)
         except StoreError as error:
             logger.warning("left to the sweep: %s", error)
         except Exception:
             # The change itself is committed: its caller must not take this for a failure of it.
             logger.exception("left to the sweep")
+
+    async def _count(self, aftermath: Aftermath) -> None:
+        await count(aftermath, self._look)
+
+    async def _look(self, wanted: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
+        known = self._versions.known(wanted)
+        return known if len(known) == len(set(wanted)) else await self._read(lambda tx: self._versions.get(tx, wanted))
 
     async def _follow(self, aftermath: Aftermath) -> Aftermath:
         following = Aftermath()
@@ -75,6 +86,7 @@ class Transactions:
             await self._give_permits(sorted(aftermath.freed_keys))
         if aftermath.waiting or aftermath.unsettled:
             self._hints.ring(Hint.PENDING)
+            self._hints.ring(Hint.INSTANCES)
         if aftermath.unsettled:
             self._hints.ring(Hint.WAKE)  # an `@after` task has its next instant
         return following
@@ -95,6 +107,7 @@ class Transactions:
             )
         if given:
             self._hints.ring(Hint.PENDING)
+            self._hints.ring(Hint.INSTANCES)
         return given
 
     async def _write(self, body: Callable[[Tx], Awaitable[T]]) -> T:

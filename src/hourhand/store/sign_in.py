@@ -1,0 +1,80 @@
+"""Store: sign-ins that failed: counted per account and per address, so that a password cannot be found by trying."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, Text, bindparam, delete, select
+
+from hourhand.model.errors import Throttled
+from hourhand.store.database import Tx
+from hourhand.store.schema_access import sign_in_failures
+from hourhand.store.sql import constant, insert, plus_seconds, store_clock
+from hourhand.store.statements import Statement
+
+MOST = 5
+WITHIN = timedelta(minutes=15)
+_SITE = 64
+
+_window = plus_seconds(store_clock(), constant(-int(WITHIN.total_seconds())))
+
+
+def _nth(condition: ColumnElement[bool]) -> ColumnElement[object]:
+    """When the failure happened after which there is no further try; none while there were fewer."""
+    return (
+        select(sign_in_failures.c.failed_at)
+        .where(condition, sign_in_failures.c.failed_at > _window)
+        .order_by(sign_in_failures.c.failed_at.desc())
+        .limit(constant(1))
+        .offset(constant(MOST - 1))
+        .scalar_subquery()
+    )
+
+
+_THROTTLED = Statement(
+    select(
+        _nth(sign_in_failures.c.account == bindparam("account", type_=Text)).label("account"),
+        _nth(sign_in_failures.c.address == bindparam("address", type_=Text)).label("address"),
+        store_clock().label("now"),
+    )
+)
+_ADD = Statement(
+    insert(sign_in_failures).values(
+        account=bindparam("account", type_=Text), address=bindparam("address", type_=Text), failed_at=store_clock()
+    )
+)
+_FORGET = Statement(delete(sign_in_failures).where(sign_in_failures.c.account == bindparam("account", type_=Text)))
+
+
+async def refuse_throttled(tx: Tx, account: str | None, address: str) -> None:
+    """Refuse while the account, or the address, has failed too often."""
+    (row,) = await tx.fetch(_THROTTLED, account=account, address=site(address))
+    waits = [(at + WITHIN - row["now"]).total_seconds() for at in (row["account"], row["address"]) if at is not None]
+    if waits:
+        raise Throttled(max(1, math.ceil(max(waits))))
+
+
+async def add_failure(tx: Tx, account: str | None, address: str) -> None:
+    """Count one more; without an account it counts for the address alone."""
+    await refuse_throttled(tx, account, address)  # those who came at the same time are refused before they are counted
+    await tx.run(_ADD, account=account or "", address=site(address))
+
+
+async def forget_failures(tx: Tx, account: str) -> None:
+    """Begin the account's count anew."""
+    await tx.run(_FORGET, account=account)
+
+
+def site(address: str) -> str:
+    """What counts as one address: of IPv6 the first half, since whoever has one address there has 2⁶⁴."""
+    try:
+        read = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(read, ipaddress.IPv6Address):
+        if read.ipv4_mapped is None:
+            return str(ipaddress.ip_network((read, _SITE), strict=False))
+        read = read.ipv4_mapped
+    return str(read)
