@@ -42,11 +42,14 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8420, ge=0, le=65535)
     allow_remote: bool = False
+    metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    max_streams: int = Field(default=1_000, ge=0)
     group: str = Field(default="default", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     concurrency: int = Field(default=32, ge=1, le=10_000)
     heartbeat_seconds: float = Field(default=5, ge=0.1, le=3600, allow_inf_nan=False)
     lease_seconds: float = Field(default=15, ge=0.3, le=86_400, allow_inf_nan=False)
     retention_days: int = Field(default=30, ge=1, le=36_500)
+    audit_retention_days: int = Field(default=400, ge=1, le=36_500)
     url: str = Field(default="http://127.0.0.1:8420", pattern=r"^https?://[^\s/]+")
     token: SecretStr | None = None
     secret_key: SecretStr | None = None
@@ -146,6 +149,11 @@ class Settings(BaseSettings):
     def admin_token_file(self) -> Path:
         """Where the admin token is kept."""
         return self.data_dir / "admin-token"
+
+    @property
+    def secret_key_path(self) -> Path:
+        """Where the key of secrets is kept that an SQLite store gets of itself."""
+        return self.data_dir / "secret-key"
 
 
 def load_settings(**flags: object) -> Settings:

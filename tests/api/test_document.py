@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import openapi_spec_validator
 import pytest
 from pydantic import ValidationError
 
 from api.answers import API
+from hourhand import __version__
 from hourhand.api import shapes
 from hourhand.model.instance import Instance
 from hourhand.model.task import Task, TaskDefinition
 
 if TYPE_CHECKING:
     import httpx
+
+    from serving import Served
 
 SHAPES = [shapes.TASK, shapes.VERSION, shapes.INSTANCE, shapes.EXECUTION_LOG, shapes.ATTEMPT, shapes.LINE]
 SHAPES += [shapes.GROUP, shapes.EXECUTOR, shapes.DEFINITION]
@@ -49,8 +58,9 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
 def test_a_token_is_asked_for_everywhere_but_where_the_address_is_one(document: dict[str, Any]) -> None:
     for path, methods in document["paths"].items():
-        for operation in methods.values():
+        for method, operation in methods.items():
             public = path in ("/healthz", "/readyz") or path.startswith(f"{API}/callbacks/")
+            public |= (method, path) == ("post", f"{API}/sessions")
             assert ("security" in operation) != public, path
 
 
@@ -83,3 +93,42 @@ def test_examples_fit_their_shapes(shape: Any) -> None:
     assert read.model_dump(mode="json") == example
     with pytest.raises(ValidationError):
         shape.model_validate({})
+
+
+def test_a_validator_finds_nothing_wrong(document: dict[str, Any]) -> None:
+    openapi_spec_validator.validate(document)
+
+
+def test_every_operation_has_a_name_of_its_own(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
+    assert len(names) == len(set(names))
+    assert {"list_tasks", "run_task", "list_instances"} <= set(names)
+
+
+def test_a_generator_makes_a_client_from_it_that_works(
+    document: dict[str, Any], served: Served, client: httpx.Client, tmp_path: Path
+) -> None:
+    written = tmp_path / "openapi.json"
+    written.write_text(json.dumps(document))
+    generator = Path(sys.prefix) / "generator/bin/openapi-python-client"
+    made = subprocess.run(
+        [generator, "generate", "--path", written, "--meta", "none", "--output-path", tmp_path / "generated"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{generator.parent}:{os.environ['PATH']}"},
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "WARNING" not in made.stdout + made.stderr
+    token = client.headers["Authorization"].removeprefix("Bearer ")
+    script = f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+from generated import AuthenticatedClient
+from generated.api.tasks import list_tasks
+from generated.api.health import version
+client = AuthenticatedClient(base_url={served.address!r}, token={token!r}, raise_on_unexpected_status=True)
+print(version.sync(client=client).version, type(list_tasks.sync(client=client, limit=3)).__name__)
+"""
+    used = subprocess.run([generator.parent / "python", "-c", script], capture_output=True, text=True, check=False)
+    assert used.returncode == 0, used.stderr
+    assert used.stdout.strip() == f"{__version__} TaskPage"

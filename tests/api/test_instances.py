@@ -177,6 +177,19 @@ async def test_lines_are_read_from_where_the_last_answer_ended(rest: httpx.Async
     assert nothing == {"items": [], "next_after": more["next_after"]}
 
 
+async def test_a_log_is_read_backwards_from_its_end(rest: httpx.AsyncClient, world: World) -> None:
+    await world.submit(await world.task())
+    (claimed,) = await _claimed(world)
+    path = f"{INSTANCES}/{claimed.instance_id}/logs"
+    await _write(world, claimed, 5)
+    last = ok(await rest.get(path, params={"before": 2**53, "limit": 2}))["items"]
+    assert [each["message"] for each in last] == ["line 3\n", "line 4\n"]
+    earlier = ok(await rest.get(path, params={"before": last[0]["seq"], "limit": 2}))["items"]
+    assert [each["message"] for each in earlier] == ["line 1\n", "line 2\n"]
+    between = {"after": earlier[0]["seq"], "before": last[1]["seq"]}
+    assert [each["message"] for each in ok(await rest.get(path, params=between))["items"]] == ["line 2\n", "line 3\n"]
+
+
 async def test_the_whole_log_is_downloaded_as_text(rest: httpx.AsyncClient, world: World) -> None:
     await world.submit(await world.task())
     (claimed,) = await _claimed(world)

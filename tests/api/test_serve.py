@@ -110,10 +110,12 @@ def test_only_its_owner_can_read_a_sqlite_store(tmp_path: Path) -> None:
     assert not any(modes.values())
 
 
-def test_the_page_behind_the_sign_in_link_says_what_the_token_is_for(tmp_path: Path) -> None:
-    with Served(tmp_path) as served:
-        assert "no web interface to sign in to yet" in httpx.get(f"{served.address}/sign-in").text
-        assert "no web interface" not in httpx.get(served.address).text
+def test_the_token_of_the_sign_in_link_is_traded_for_a_session(tmp_path: Path) -> None:
+    with Served(tmp_path) as served, served.visitor() as visitor:
+        page, _, token = served.lines[-1].split()[-1].partition("#token=")
+        assert visitor.get(page).status_code == 200
+        assert visitor.post("/api/v1/sessions", json={"token": token}).status_code == 201
+        assert visitor.get("/api/v1/sessions/current").json()["role"] == "admin"
 
 
 def test_a_second_serve_of_the_same_file_names_the_first(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ _TIMES = {
     "instance_waits": ("upstream_time",),
     "execution_logs": ("scheduled_time", "available_at", "created_at"),
     "task_instants": ("scheduled_time", "ended_at"),
+    "pauses": ("created_at", "until"),
 }
 _FAR = 400 * 366 * 86_400
 _LEDGER = Statement(

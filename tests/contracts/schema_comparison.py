@@ -9,7 +9,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-import hourhand.store.schema_access  # noqa: F401 - completes the metadata
+import hourhand.store.schema_access
+import hourhand.store.schema_alerts  # noqa: F401 - both complete the metadata
 from hourhand.store.schema import DAILY_TABLES, metadata
 
 

@@ -313,28 +313,6 @@ async def test_a_broadcast_to_nobody_is_a_recorded_skip(world: World) -> None:
     assert (skip.skip_reason, await ledger(world, task)) == (SkipReason.NO_EXECUTOR, {})
 
 
-# Pauses
-
-
-@pytest.mark.parametrize(("over", "skipped"), [(False, True), (True, False)])
-async def test_the_instants_of_a_paused_task_are_skipped(world: World, *, over: bool, skipped: bool) -> None:
-    task = await world.task(schedule=EVERY)
-    until = await world.store.now() + timedelta(seconds=-1 if over else 3_600)
-    await world.execute(
-        "INSERT INTO pauses (scope, scope_id, reason, owner, created_at, until) "
-        "VALUES ('task', :id, 'r', 'o', :until, :until)",
-        id=task.id,
-        until=moment(world, until),
-    )
-    await elapse(world, 55)
-    early = await world.store.materialise()
-    assert (early.instants, early.skipped) == (int(not skipped), 0)
-    await elapse(world, 6)
-    await world.store.materialise()
-    assert [one.skip_reason for one in await skips(world, task)] == [SkipReason.PAUSED] * skipped
-    assert len(await instances(world, task)) == int(not skipped)
-
-
 # Other schedules
 
 

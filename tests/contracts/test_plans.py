@@ -99,6 +99,7 @@ VERBS: dict[str, Callable[[World], Awaitable[Any]]] = {
     "beat": _beat,
     "finish": _finish,
     "reap": lambda world: world.store.reap(limit=20),
+    "figures": lambda world: world.store.figures(),
     "permits": lambda world: world.store.give_permits(["key 3", "key 4"]),
     "settle": lambda world: world.store.settle(),
     "get_instance": lambda world: world.store.get_instance(LOGS + 7),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -102,7 +103,7 @@ async def test_a_skipped_instant_is_passed_over(world: World, *, made_before: bo
     await world.execute(
         "INSERT INTO pauses (scope, scope_id, reason, owner, created_at) VALUES ('task', :id, 'r', 'o', :at)",
         id=upstream.id,
-        at=moment(world, await world.store.now()),
+        at=moment(world, await world.store.now() - timedelta(days=1)),
     )
     await world.execute("UPDATE tasks SET wake_at = created_at WHERE id = :id", id=dependent.id)
     assert (await world.store.materialise(limit=1)).instants == 1

@@ -143,3 +143,10 @@ def test_a_wrong_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert message.startswith("HOURHAND_HTTP_ALLOW: ")
     assert "10.1.0.0/99" in message
     assert "10.1.0.0/16,fd00::/8" in message
+
+
+def test_no_metrics_port_is_open_unless_one_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().metrics_port is None
+    monkeypatch.setenv("HOURHAND_METRICS_PORT", "9100")
+    assert load_settings().metrics_port == 9100
+    assert refusal(metrics_port=0).startswith("--metrics-port: 0 is refused")

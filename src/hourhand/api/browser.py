@@ -59,8 +59,10 @@ def foreign_origin(scope: Scope) -> str | None:
     """Return where a request says it comes from, if that is another site than this one."""
     headers = Headers(scope=scope)
     said = headers.get("origin") or headers.get("referer")
-    if said is not None and _origin(said) != _origin(f"{_scheme(scope)}://{headers.get('host', '')}"):
-        return said[:200]
+    if said:
+        origin = _origin(said)
+        if origin is None or origin != _origin(f"{_scheme(scope)}://{headers.get('host', '')}"):
+            return said[:200]
     return "another site" if headers.get("sec-fetch-site", "").strip().lower() == "cross-site" else None
 
 

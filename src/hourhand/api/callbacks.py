@@ -16,11 +16,9 @@ from hourhand.model.errors import NotFound, StaleFence
 from hourhand.model.instance import Ending, Held, Instance, LogLine, Outcome, Progress
 from hourhand.model.words import OutcomeKind, Status
 from hourhand.rules.callback import verify
-from hourhand.rules.lines import line_seq
+from hourhand.rules.lines import FIRST_OF_CALLBACKS, line_seq
 
 router = APIRouter(prefix="/callbacks", tags=["callbacks"])
-FIRST_COUNTER = 2**31
-"""Lines of callbacks have the upper half of an attempt's counters, so that they never meet those of its executor."""
 MOST_COLLISIONS = 100
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -97,13 +95,13 @@ async def _write_line(store: Store, instance: Instance, held: Held, given: Callb
     """Number the line by its millisecond, which keeps the order of those that come after each other.
 
     Its time says no more than its number does, so that two in the same millisecond meet in the store, which keeps the
-    first; the other one tries the next.
+    first and nothing below it; the other one tries a later number, and the further on the more often it was overtaken.
     """
     started = instance.start_time or instance.created_at
-    first = await _milliseconds(store, instance)
-    for after in range(first, first + MOST_COLLISIONS):
+    after = await _milliseconds(store, instance)
+    for tried in range(MOST_COLLISIONS):
         line = LogLine(
-            seq=line_seq(held.fence, FIRST_COUNTER + min(after, FIRST_COUNTER - 1)),
+            seq=line_seq(held.fence, FIRST_OF_CALLBACKS + min(after, FIRST_OF_CALLBACKS - 1)),
             logged_at=started + after * _MILLISECOND,
             message=given.message or "",
             level="error" if given.status == "failed" else "info",
@@ -111,3 +109,4 @@ async def _write_line(store: Store, instance: Instance, held: Held, given: Callb
         )
         if await store.write_lines([(held, line)]):
             return
+        after = max(after + 2 ** min(tried, 10), await _milliseconds(store, instance))

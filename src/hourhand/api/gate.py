@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
     from hourhand.model.access import Principal
 
-PUBLIC = frozenset({"/", "/sign-in", "/healthz", "/readyz"})
+PUBLIC = frozenset(
+    {
+        "/",
+        "/sign-in",
+        "/healthz",
+        "/readyz",
+        "/docs",
+        "/docs/start.js",
+        "/docs/swagger-ui.css",
+        "/docs/swagger-ui-bundle.js",
+        "/api/v1/openapi.json",  # it says how to ask, not what there is
+    }
+)
 SIGN_IN = ("POST", "/api/v1/sessions")
 """Public as well, but only with this method, and to no other site."""
 SIGNED = "/api/v1/callbacks/"
@@ -56,8 +68,9 @@ class Sessions(Protocol):
 class Gate:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, sessions: Sessions) -> None:
+    def __init__(self, app: ASGIApp, tokens: Tokens, sessions: Sessions, *, public: frozenset[str] = PUBLIC) -> None:
         self.app = app
+        self.public = public
         self.tokens = tokens
         self.sessions = sessions
 
@@ -92,7 +105,7 @@ class Gate:
         try:
             if (scope["method"], scope["path"]) == SIGN_IN:
                 _refuse_other_sites(scope)  # else one could sign a visitor in as somebody else
-            elif scope["path"] not in PUBLIC and not scope["path"].startswith(SIGNED):
+            elif scope["path"] not in self.public and not scope["path"].startswith(SIGNED):
                 scope["state"]["caller"] = await self._authenticate(scope)
             body = await _read_body(scope, receive)
             _check_type(scope, body)
@@ -151,7 +164,7 @@ def _unauthenticated(detail: str, challenge: str = "Bearer") -> _Refused:
 def _refuse_other_sites(scope: Scope) -> None:
     foreign = foreign_origin(scope)
     if foreign is not None:
-        detail = f"the request comes from {ascii(foreign)}, and only pages of this server may send it"
+        detail = f"the request comes from {foreign!a}, and only pages of this server may send it"
         raise _Refused(Problem(403, detail))
 
 

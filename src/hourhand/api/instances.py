@@ -180,10 +180,16 @@ async def read_lines(
     instance_id: int,
     store: TheStore,
     after: Annotated[int, Query(ge=-1, le=LARGEST_SEQ, description="The last `seq` that is known already")] = -1,
+    before: Annotated[
+        int | None, Query(ge=0, le=LARGEST_SEQ, description="The last lines before this `seq`, not the first after")
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 200,
 ) -> Lines:
-    """Ask again with `after` = `next_after` for what has been written since."""
-    lines = await store.read_lines(instance_id, after=after, limit=limit)
+    """Ask again with `after` = `next_after` for what has been written since.
+
+    With `before` = 9007199254740992 it is the end of the log; with the first `seq` that is known, what comes before.
+    """
+    lines = await store.read_lines(instance_id, after=after, before=before, limit=limit)
     if not lines:
         await store.get_instance(instance_id)  # none written, or no such instance?
     return Lines(items=[plain(line) for line in lines], next_after=lines[-1].seq if lines else after)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from hourhand.api.wording import field_error
 from hourhand.model.errors import (
@@ -27,8 +29,6 @@ from hourhand.model.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fastapi import FastAPI, Request
 
 RETRY_AFTER_SECONDS = 5
@@ -74,36 +74,45 @@ class Problem(Response):
         super().__init__(text.encode("utf-8", "backslashreplace"), status, headers)
 
 
+_STATUS: Mapping[type[HourhandError], int] = {
+    InvalidInput: 422,
+    Unauthenticated: 401,
+    Forbidden: 403,
+    Throttled: 429,
+    NotFound: 404,
+    Gone: 410,
+    Conflict: 409,
+    StoreError: 503,
+}
+
+
 def problem_of(error: HourhandError) -> Problem:
     """Translate a refusal of the model into its HTTP form."""
+    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
     detail = str(error)
+    members: dict[str, object] = {}
+    headers: dict[str, str] = {}
     match error:
         case InvalidInput():
-            listed = [{"field": each.field, "message": each.message} for each in error.errors]
-            answer = Problem(422, WRONG_VALUES, errors=listed)
+            detail = WRONG_VALUES
+            members["errors"] = [{"field": each.field, "message": each.message} for each in error.errors]
         case Unauthenticated():
-            answer = Problem(401, detail, headers={"WWW-Authenticate": "Bearer"})
-        case Forbidden():
-            answer = Problem(403, detail)
+            headers["WWW-Authenticate"] = "Bearer"
         case Throttled():
-            answer = Problem(429, detail, headers={"Retry-After": str(error.seconds)})
-        case NotFound():
-            answer = Problem(404, detail)
-        case Gone():
-            answer = Problem(410, detail)
+            headers["Retry-After"] = str(error.seconds)
         case IllegalEdge():
-            answer = Problem(409, detail, legal=list(error.legal))
+            members["legal"] = list(error.legal)
         case HasDependents():
-            answer = Problem(409, detail, dependents=list(error.dependents))
-        case Conflict():
-            answer = Problem(409, detail)
+            members["dependents"] = list(error.dependents)
         case StoreError():  # its message may name hosts and files: that is for the log
             log.warning("the store refused a request: %s", error)
-            later = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-            answer = Problem(503, "the store cannot be reached right now: try again", headers=later)
-        case _:
-            answer = unexpected()
-    return answer
+            detail = "the store cannot be reached right now: try again"
+            headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return (
+        unexpected()
+        if status == HTTPStatus.INTERNAL_SERVER_ERROR
+        else Problem(status, detail, headers=headers, **members)
+    )
 
 
 def unexpected() -> Problem:
@@ -129,8 +138,15 @@ def install(app: FastAPI) -> None:
             case 404:
                 detail = f"there is nothing at {request.url.path}"
             case 405:
-                allowed = (error.headers or {}).get("Allow", "another method")
+                allowed = ", ".join(sorted(_methods(request)))
                 detail = f"{request.url.path} does not answer {request.method}: use {allowed}"
+                return Problem(405, detail, headers={"Allow": allowed})
             case 400:
                 detail = "the body cannot be read as JSON: send one JSON object in UTF-8"
         return Problem(error.status_code, detail, headers=error.headers)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return every method that something answers at this path; Starlette names those of one route only."""
+    routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in routes for method in getattr(route, "methods", None) or ()}

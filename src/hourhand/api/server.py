@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import uvicorn
 
 from hourhand.api.app import create_app
+from hourhand.api.streaming import Streams
 from hourhand.bootstrap import AdminToken, engine, ensure_admin_token
 from hourhand.bootstrap.engine import Work, awaited_store
 from hourhand.model.errors import HourhandError, InvalidInput
@@ -50,12 +51,14 @@ async def serve(
             token = await ensure_admin_token(settings, store)
             if prepare is not None:
                 await prepare(store)
+            app = create_app(store, settings)
             server = _Server(
                 uvicorn.Config(
-                    create_app(store, settings),
+                    app,
                     log_config=None,
                     access_log=False,
                     server_header=False,
+                    proxy_headers=False,  # who sends is whoever connects: a header could name anybody
                     ws="none",
                     timeout_graceful_shutdown=GRACE_SECONDS,
                 )
@@ -66,7 +69,7 @@ async def serve(
                 async with asyncio.TaskGroup() as together:
                     together.create_task(engine.run(store, settings, work, stopping, outage, address=address))
                     together.create_task(_serve(server, listener, stopping))
-                    together.create_task(_stop_with(server, stopping))
+                    together.create_task(_stop_with(server, app.state.streams, stopping))
 
 
 async def _serve(server: uvicorn.Server, listener: socket.socket, stopping: Stopping) -> None:
@@ -76,8 +79,9 @@ async def _serve(server: uvicorn.Server, listener: socket.socket, stopping: Stop
         stopping.stop.set()  # whatever ended it ends the rest
 
 
-async def _stop_with(server: uvicorn.Server, stopping: Stopping) -> None:
+async def _stop_with(server: uvicorn.Server, streams: Streams, stopping: Stopping) -> None:
     await stopping.stop.wait()
+    streams.stop()  # else the server would wait for them
     server.should_exit = True
 
 

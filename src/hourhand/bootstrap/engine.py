@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from hourhand import __version__
+from hourhand.bootstrap.alerts import build_post
+from hourhand.bootstrap.listener import listening
 from hourhand.bootstrap.opening import open_store
+from hourhand.bootstrap.upkeep import DaysAhead
 from hourhand.contracts.runner import Handler, Runner
 from hourhand.executor import Executor, Timing
 from hourhand.model import registry
@@ -68,7 +71,11 @@ async def run_alone(
 ) -> None:
     """A process that does nothing else: open the store, work until SIGTERM or SIGINT, drain."""
     outage = Outage()
-    async with awaited_store(settings, outage, owner=process_name("engine"), migrate=migrate) as store:
+    async with (
+        listening(settings) as watched,
+        awaited_store(settings, outage, owner=process_name("engine"), migrate=migrate) as store,
+    ):
+        watched.opened(store)
         if prepare is not None:
             await prepare(store)
         with signals() as stopping:
@@ -81,14 +88,20 @@ async def run(
 ) -> None:
     """Work until told to stop, then drain; `address` is where this process's own API listens."""
     async with AsyncExitStack() as stack:
-        parts = []
+        parts = [DaysAhead(store).run(stopping.stop, outage)]
+        if address is not None:  # else `run_alone` listens already
+            (await stack.enter_async_context(listening(settings))).opened(store)
         if work.scheduling:
+            post = build_post(settings, store, serving=address is not None)
+            stack.push_async_callback(post.close)
             scheduler = Scheduler(
                 store,
                 process_name("scheduler"),
                 heartbeat_seconds=settings.heartbeat_seconds,
                 retention_days=settings.retention_days,
+                audit_retention_days=settings.audit_retention_days,
                 outage=outage,
+                post=post,
             )
             parts.append(scheduler.run(stopping.stop))
         if work.groups:

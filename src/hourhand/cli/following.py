@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from rich.status import Status as Spinner
 
 from hourhand.cli import moments
 from hourhand.cli.json_options import Json
-from hourhand.cli.printing import clean, note
+from hourhand.cli.printing import clean, note, print_facts
 from hourhand.cli.rest import Rest
 from hourhand.model.errors import StoreUnavailable
 from hourhand.model.words import Status
@@ -22,6 +23,7 @@ FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS = 0.2, 2.0
 OUTAGE_SECONDS = 60.0
 UNCLAIMED_SECONDS = 15.0
 LINES_AT_ONCE = 1_000
+TAIL_LINES = 10
 
 
 class Printer:
@@ -123,6 +125,24 @@ def how_it_ended(instance: Json) -> str:
     return f"Instance {instance['id']} of task {instance['task_name']!r}: {instance['status']}{took}{why}"
 
 
+def print_result(instance: Json) -> None:
+    """What it returned, and the end of what it wrote."""
+    result: Json = instance["result"] or {}
+    told = {name: _tail(result[name]) for name in ("output", "error") if result.get(name)}
+    print_facts(told | {name: result[name] for name in ("status_code", "value") if result.get(name) is not None})
+
+
+def what_it_returned(instance: Json) -> str:
+    """What a handler returned, if anything."""
+    value = (instance["result"] or {}).get("value")
+    return "" if value is None else f"It returned {json.dumps(value, ensure_ascii=False)}"
+
+
+def _tail(text: object) -> str:
+    lines = str(text).rstrip("\n").split("\n")
+    return "\n".join(lines if len(lines) <= TAIL_LINES else ["…", *lines[-TAIL_LINES:]])
+
+
 def _moved(before: Json, after: Json) -> bool:
     return any(before[name] != after[name] for name in ("status", "phase", "progress"))
 
@@ -162,6 +182,6 @@ def _why_not(instance: Json) -> str:
     if instance["fence"] > 1:
         return f"It was claimed and given back: `hourhand instance logs {instance['id']}` says why."
     return (
-        f"Nobody has claimed it yet: `hourhand executors` shows who serves the group {instance['group']!r} and what "
-        "each provides (a python task needs python:APP, by default the app named like its group)."
+        f"Nobody has claimed it yet: `hourhand instance explain {instance['id']}` says why, and `hourhand executors` "
+        f"shows who serves the group {instance['group']!r}."
     )

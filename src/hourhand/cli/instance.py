@@ -7,11 +7,19 @@ from typing import Annotated
 import typer
 
 from hourhand.cli import moments
+from hourhand.cli.explain import explain
+from hourhand.cli.flattening import flattened
+from hourhand.cli.many import InstanceFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
+from hourhand.model.errors import InvalidInput
 from hourhand.model.words import Status
 
 app = typer.Typer(name="instance", help="Look after instances: the occurrences of tasks.", no_args_is_help=True)
 Id = Annotated[int, typer.Argument(metavar="ID", min=1, help="The instance's id.", show_default=False)]
+IdOrMany = Annotated[
+    int | None,
+    typer.Argument(metavar="[ID]", min=1, help="The instance's id; without one, a filter.", show_default=False),
+]
 COLUMNS = (
     Column("ID", right=True),
     Column("TASK"),
@@ -36,6 +44,17 @@ _TIMES = (
 _INNER = ("lane_id", "group_id", "log_id", "in_ledger", "shard_index", "shard_total", "output_summary")
 _PLAIN = {"cancel_requested": False, "loss_count": 0, "manual_retries": 0}
 """What is not worth a line while it is so."""
+
+ATTEMPTS = (
+    Column("ATTEMPT", right=True),
+    Column("OUTCOME"),
+    Column("STARTED", 6),
+    Column("TOOK", 5),
+    Column("EXECUTOR", 3),
+    Column("FENCE", 2, right=True),
+    Column("WHY", 7),
+)
+app.command()(explain)
 
 
 @app.command("list")
@@ -107,6 +126,36 @@ def show(instance_id: Id, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def attempts(instance_id: Id, *, as_json: AsJson = False) -> None:
+    """List the attempts at an instance, oldest first."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        found = rest.get(f"/instances/{instance_id}/attempts")
+    if as_json:
+        print_json(found)
+        return
+    if not found["items"]:
+        note(f"It has not been attempted yet: `hourhand instance explain {instance_id}` says why.")
+        return
+    print_table(
+        ATTEMPTS,
+        [
+            (
+                str(number),
+                one["outcome"] or "running",
+                moments.shown(one["start_time"]),
+                moments.between(one["start_time"], one["end_time"]),
+                one["executor_id"] or "",
+                str(one["fence"]),
+                text_of(one["error_message"]),
+            )
+            for number, one in enumerate(found["items"], 1)
+        ],
+    )
+
+
+@app.command()
 def logs(
     instance_id: Id,
     *,
@@ -117,7 +166,6 @@ def logs(
     """Print what an instance wrote."""
     from hourhand.cli import following
     from hourhand.cli.rest import connected
-    from hourhand.model.errors import InvalidInput
 
     if follow and as_json:
         raise InvalidInput.one("--json", as_json, "is given together with --follow: JSON has to have an end")
@@ -135,16 +183,23 @@ def logs(
 
 
 @app.command()
+@flattened(InstanceFilter)
 def cancel(
-    instance_id: Id,
+    instance_id: IdOrMany = None,
     *,
     reason: Annotated[str | None, typer.Option(help="Why; it is kept.", show_default=False)] = None,
     as_json: AsJson = False,
+    options: InstanceFilter,
 ) -> None:
-    """End what has not started; ask what runs to stop."""
+    """End what has not started, ask what runs to stop: one instance, or all that a filter fits."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
+        many = options.many(rest, "cancel", reason=reason)
+        if instance_id is None:
+            many.change(rest, as_json=as_json)
+            return
+        many.refuse_with(instance_id, "ID")
         found = rest.post(f"/instances/{instance_id}/cancel", reason=reason)
     if as_json:
         print_json(found)
@@ -155,23 +210,34 @@ def cancel(
 
 
 @app.command()
+@flattened(InstanceFilter)
 def retry(
-    instance_id: Id,
+    instance_id: IdOrMany = None,
     *,
     args: Annotated[
         str | None,
         typer.Option(
-            metavar="JSON", help="New arguments, as a JSON object. [dim]those it had[/dim]", show_default=False
+            metavar="JSON",
+            help="New arguments of the one, as a JSON object. [dim]those it had[/dim]",
+            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
+    options: InstanceFilter,
 ) -> None:
-    """Revive what failed or was cancelled, with its id and checkpoint."""
+    """Revive what failed or was cancelled, with its id and checkpoint: one, or all failed ones that a filter fits."""
     from hourhand.cli.json_options import object_option
     from hourhand.cli.rest import connected
 
     given = object_option(args, "--args")
     with connected() as rest:
+        many = options.many(rest, "retry")
+        if instance_id is None:
+            if given is not None:
+                raise InvalidInput.one("--args", args, "is for one instance: name it by its ID")
+            many.change(rest, as_json=as_json)
+            return
+        many.refuse_with(instance_id, "ID")
         found = rest.post(f"/instances/{instance_id}/retry", args=given)
     if as_json:
         print_json(found)

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from hourhand import __version__
-from hourhand.cli import db, group, instance, schedule, task, token
+from hourhand.cli import alert, audit, db, group, instance, pause, schedule, sessions, stats, task, token, user
 from hourhand.cli.executors import executors
+from hourhand.cli.kinds import kinds
 from hourhand.cli.roles import api, executor, scheduler, serve
 from hourhand.model.errors import HourhandError, InvalidInput
 
@@ -25,13 +26,10 @@ app = typer.Typer(
 )
 for role in (serve, scheduler, executor, api):
     app.command()(role)
-app.add_typer(task.app)
-app.add_typer(instance.app)
+for noun in (task, instance, group, pause, schedule, stats, alert, audit, user, token, sessions, db):
+    app.add_typer(noun.app)
 app.command()(executors)
-app.add_typer(group.app)
-app.add_typer(schedule.app)
-app.add_typer(db.app)
-app.add_typer(token.app)
+app.command()(kinds)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # Typer calls it so

@@ -8,10 +8,11 @@ from zoneinfo import ZoneInfo
 
 from hourhand.model.errors import InvalidInput
 
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_LENGTH = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FORM = "use a form such as 2026-11-15T09:00 or 2026-11-15T08:00:00Z"
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
+SECOND_MS = 1_000
 
 
 def read(text: str, option: str, zone: str = "UTC") -> str:
@@ -27,19 +28,36 @@ def read(text: str, option: str, zone: str = "UTC") -> str:
 
 def read_since(text: str, option: str) -> str:
     """The same, or how long ago: 90s, 30m, 2h, 7d, 1w."""
-    ago = _AGO.fullmatch(text)
-    if ago is None:
+    return _read_from_now(text, option, -1, "ago")
+
+
+def read_until(text: str, option: str) -> str:
+    """The same, or how long from now: 90s, 30m, 2h, 90d."""
+    return _read_from_now(text, option, 1, "from now")
+
+
+def read_length(text: str, option: str) -> str:
+    """The end of a length of time that begins now: 90s, 30m, 2h, 90d."""
+    if _LENGTH.fullmatch(text) is None:
+        raise InvalidInput.one(option, text, f"{text!r} is not a length of time: use a form such as 30m, 2h or 7d")
+    return read_until(text, option)
+
+
+def _read_from_now(text: str, option: str, sign: int, words: str) -> str:
+    given = _LENGTH.fullmatch(text)
+    if given is None:
         try:
             return read(text, option)
         except InvalidInput:
             raise InvalidInput.one(
-                option, text, f"{text!r} is not a time: {_FORM}, or say how long ago: 90s, 30m, 2h, 7d"
+                option, text, f"{text!r} is not a time: {_FORM}, or say how long {words}: 90s, 30m, 2h, 7d"
             ) from None
     try:
-        begin = datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        moment = datetime.now(UTC) + sign * timedelta(**{_UNITS[given[2]]: int(given[1])})
     except OverflowError:
-        raise InvalidInput.one(option, text, f"{text!r} is longer ago than there are dates") from None
-    return begin.isoformat().replace("+00:00", "Z")
+        far = "longer ago" if sign < 0 else "further away"
+        raise InvalidInput.one(option, text, f"{text!r} is {far} than there are dates") from None
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def shown(moment: str | None) -> str:
@@ -56,6 +74,13 @@ def ago(moment: str | None) -> str:
     return f"{length((datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())} ago"
 
 
+def between(begin: str | None, end: str | None) -> str:
+    """How long it was from one time of the API to another; empty where one is missing."""
+    if begin is None or end is None:
+        return ""
+    return length((datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
+
+
 def length(seconds: float) -> str:
     """A length of time in its two largest units, such as 1 h 5 min."""
     whole = max(0, round(seconds))
@@ -66,3 +91,10 @@ def length(seconds: float) -> str:
     if whole < DAY:
         return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
     return f"{whole // DAY} d {whole % DAY // HOUR} h"
+
+
+def took(milliseconds: float | None) -> str:
+    """The same of milliseconds, in which what is short is told too; nothing of what did not run."""
+    if milliseconds is None:
+        return ""
+    return length(milliseconds / 1_000) if milliseconds >= SECOND_MS else f"{milliseconds:.0f} ms"

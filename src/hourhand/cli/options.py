@@ -19,6 +19,10 @@ Port = Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a
 AllowRemote = Annotated[
     bool, typer.Option("--allow-remote", help="Let --host be an address that other machines can reach.")
 ]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option(help="A further port for /metrics, /healthz and /readyz, without a token. [dim]none[/dim]"),
+]
 Migrate = Annotated[
     bool, typer.Option("--migrate", help="Upgrade an older schema on PostgreSQL too. (SQLite's always is.)")
 ]

@@ -27,6 +27,9 @@ COLOURS = {
     "failed": "red",
     "cancelled": "yellow",
     "disabled": "dim",
+    "refused": "red",
+    "revoked": "dim",
+    "expired": "dim",
 }
 _ESCAPES = re.compile(r"\x1b(?!\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\x80-\x9f]")
 """Everything that could do more to a terminal than colour its text."""
@@ -41,6 +44,8 @@ class Column:
     title: str
     weight: int = 9
     right: bool = False
+    indented: bool = False
+    """Whether the spaces before a cell's text mean something."""
 
 
 def console() -> Console:
@@ -62,7 +67,10 @@ def print_json(answer: object) -> None:
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
     """In columns, without those for which there is no room."""
     out = console()
-    cells = [[_one_line(cell) for cell in row] for row in rows]
+    cells = [
+        [_indented(cell) if column.indented else _one_line(cell) for column, cell in zip(columns, row, strict=True)]
+        for row in rows
+    ]
     kept = _fitting(columns, cells, out.width)
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, GAP, 0, 0))
     for index in kept:
@@ -95,6 +103,10 @@ def _one_line(text: str) -> str:
     return clean(" ".join(text.split()))
 
 
+def _indented(text: str) -> str:
+    return f"{' ' * (len(text) - len(text.lstrip(' ')))}{_one_line(text)}"
+
+
 def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:
     widths = [
         max([cell_len(column.title), *[cell_len(row[index]) for row in cells]]) + GAP
@@ -114,6 +126,11 @@ def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: i
 def plural(count: int, noun: str) -> str:
     """`1 task`, `2 tasks`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def share(part: float | None) -> str:
+    """A part of 1 in percent; nothing of nothing is empty."""
+    return "" if part is None else f"{part:.1%}"
 
 
 def text_of(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds

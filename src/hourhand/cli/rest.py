@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from hourhand.cli.json_options import Json
-from hourhand.model.errors import HourhandError, NotFound
+from hourhand.model.errors import HourhandError, NotFound, StoreUnavailable
+from hourhand.model.words import Status
 from hourhand.sdk.address import API, Address, address_of
 from hourhand.sdk.answers import read, unreachable
-from hourhand.settings import load_settings
+from hourhand.settings import Settings, load_settings
 
 TIMEOUT_SECONDS = 30.0
+PATIENT_SECONDS = 3_600.0
+"""For what reads everything there is."""
 MOST_AT_ONCE = 200
+_OWNER = re.compile(r"http://(?P<host>\[[0-9a-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5}) \(pid [0-9]+\)")
 
 
 class Rest:
@@ -59,26 +65,81 @@ class Rest:
         found = self.get("/tasks", name=name)["items"]
         if found:
             return dict(found[0])
-        names = [task["name"] for task in self.some("/tasks", 5 * MOST_AT_ONCE)["items"]]
-        if close := difflib.get_close_matches(name, names, n=1):
-            raise HourhandError(f"there is no task {name!r}; did you mean {close[0]!r}?")
-        raise NotFound("task", name)
+        raise _unknown("task", name, self.some("/tasks", 5 * MOST_AT_ONCE)["items"])
+
+    def living_with_key(self, task_id: int, key: str) -> int | None:
+        """The instance of the task that lives under the key, as far as it is among the newest thousand that live."""
+        for one in self.some("/instances", 5 * MOST_AT_ONCE, task_id=task_id)["items"]:
+            if Status(one["status"]).ended:
+                break
+            if one["key"] == key:
+                return int(one["id"])
+        return None
+
+    def group(self, name: str) -> Json:
+        """The group of that name, or a refusal that names the nearest."""
+        return _named("group", name, self.get("/groups")["items"])
+
+    def user(self, name: str) -> Json:
+        """The user of that name, or a refusal that names the nearest."""
+        return _named("user", name, self.some("/users", 50 * MOST_AT_ONCE)["items"])
+
+    def alert_rule(self, name: str) -> Json:
+        """The alert rule of that name, or a refusal that names the nearest."""
+        return _named("alert rule", name, self.some("/alert-rules", 50 * MOST_AT_ONCE)["items"])
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:  # noqa: ANN401 - JSON
         try:
             return read(self._http.request(method, path, **more))
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise StoreUnavailable(
+                f"no Hourhand answers at {self._address.url} ({str(error) or type(error).__name__}): start one with "
+                "`hourhand serve`; or, if one runs elsewhere, set HOURHAND_URL (on this machine HOURHAND_PORT is "
+                "enough), or url or port in ./hourhand.toml"
+            ) from None
         except httpx.TransportError as error:
             raise unreachable(self._address.url, error) from None
 
 
+def _named(kind: str, name: str, items: Iterable[Json]) -> Json:
+    for one in items:
+        if one["name"] == name:
+            return one
+    raise _unknown(kind, name, items)
+
+
+def _unknown(kind: str, name: str, items: Iterable[Json]) -> HourhandError:
+    if close := difflib.get_close_matches(name, [one["name"] for one in items], n=1):
+        return HourhandError(f"there is no {kind} {name!r}; did you mean {close[0]!r}?")
+    return NotFound(kind, name)
+
+
 @contextmanager
-def connected() -> Iterator[Rest]:
-    """The server that HOURHAND_URL, `hourhand.toml` or the defaults name."""
-    address = address_of(load_settings())
+def connected(*, patient: bool = False) -> Iterator[Rest]:
+    """The server that HOURHAND_URL or `hourhand.toml` names, or else the one that serves the store of this folder."""
+    address = address_of(_found_here(load_settings()))
     with httpx.Client(
         base_url=f"{address.url}{API}",
         headers=address.headers,
-        timeout=TIMEOUT_SECONDS,
+        timeout=httpx.Timeout(TIMEOUT_SECONDS, read=PATIENT_SECONDS if patient else TIMEOUT_SECONDS),
         trust_env=not address.local,
     ) as http:
         yield Rest(address, http)
+
+
+def _found_here(settings: Settings) -> Settings:
+    """With the port of the process that owns this folder's SQLite file, if nothing else says where to ask.
+
+    It wrote its address beside the file, for whoever wants to own the file as well.
+    """
+    named = settings.model_fields_set & {"url", "host", "port"}
+    if not settings.on_sqlite or (named and not (named == {"port"} and settings.port == 0)):
+        return settings
+    try:
+        written = Path(f"{settings.store.removeprefix('sqlite:///')}.lock").read_text("utf-8", errors="replace")[:1_000]
+    except OSError:
+        return settings
+    owner = _OWNER.match(written)
+    if owner is None:
+        return settings
+    return settings.model_copy(update={"host": owner["host"].strip("[]"), "port": int(owner["port"])})

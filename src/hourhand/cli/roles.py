@@ -27,6 +27,7 @@ def serve(
     host: options.Host = None,
     port: options.Port = None,
     allow_remote: options.AllowRemote = False,
+    metrics_port: options.MetricsPort = None,
     group: options.Group = None,
     concurrency: options.Concurrency = None,
     migrate: options.Migrate = False,
@@ -40,6 +41,7 @@ def serve(
         allow_remote=allow_remote or None,
         group=group,
         concurrency=concurrency,
+        metrics_port=metrics_port,
     )
     loaded = _load(app)
     # The default group too: what is added by hand goes there, and whoever starts everything expects it to run.
@@ -54,18 +56,30 @@ def api(
     host: options.Host = None,
     port: options.Port = None,
     allow_remote: options.AllowRemote = False,
+    metrics_port: options.MetricsPort = None,
     migrate: options.Migrate = False,
 ) -> None:
     """Start the API alone; schedulers and executors are processes of their own."""
-    settings = _settings(store=store, data_dir=data_dir, host=host, port=port, allow_remote=allow_remote or None)
+    settings = _settings(
+        store=store,
+        data_dir=data_dir,
+        host=host,
+        port=port,
+        allow_remote=allow_remote or None,
+        metrics_port=metrics_port,
+    )
     _serve(settings, None, groups=(), scheduling=False, migrate=migrate)
 
 
 def scheduler(
-    *, store: options.Store = None, data_dir: options.DataDir = None, migrate: options.Migrate = False
+    *,
+    store: options.Store = None,
+    data_dir: options.DataDir = None,
+    metrics_port: options.MetricsPort = None,
+    migrate: options.Migrate = False,
 ) -> None:
     """Start a scheduler; any number of them may run, there is no leader."""
-    settings = _settings(store=store, data_dir=data_dir)
+    settings = _settings(store=store, data_dir=data_dir, metrics_port=metrics_port)
     _work(settings, None, groups=(), scheduling=True, migrate=migrate, what="scheduler")
 
 
@@ -76,10 +90,13 @@ def executor(
     data_dir: options.DataDir = None,
     group: options.Group = None,
     concurrency: options.Concurrency = None,
+    metrics_port: options.MetricsPort = None,
     migrate: options.Migrate = False,
 ) -> None:
     """Start an executor, with an app's handlers if one is named; the app's tasks are declared in the store."""
-    settings = _settings(store=store, data_dir=data_dir, group=group, concurrency=concurrency)
+    settings = _settings(
+        store=store, data_dir=data_dir, group=group, concurrency=concurrency, metrics_port=metrics_port
+    )
     loaded = _load(app)
     served = settings.group if loaded is None or "group" in settings.model_fields_set else loaded.group
     what = f"executor of group {served!r}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
 from hourhand.cli import moments
+from hourhand.cli.flattening import flattened
+from hourhand.cli.many import TaskFilter
 from hourhand.cli.printing import (
     AsJson,
     Column,
@@ -18,12 +18,17 @@ from hourhand.cli.printing import (
     print_json,
     print_table,
 )
-from hourhand.cli.task_options import TaskOptions, changes, definition, flattened, in_the_words_of_options
+from hourhand.cli.refusals import in_words_of
+from hourhand.cli.task_graph import graph
+from hourhand.cli.task_options import WORDS, TaskOptions, changes, definition
 from hourhand.model.errors import HasDependents, HourhandError, InvalidInput
 from hourhand.model.words import TaskType
 
 app = typer.Typer(name="task", help="Look after tasks: what to run and when.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The task's name.", show_default=False)]
+NameOrMany = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="The task's name; without one, a filter.", show_default=False)
+]
 COLUMNS = (
     Column("NAME"),
     Column("TYPE", 5),
@@ -35,9 +40,11 @@ COLUMNS = (
 )
 _SHOWN_APART = ("id", "name", "type", "enabled", "group_id", "version", "payload", "dependency_ids", "deleted_at")
 
+app.command()(graph)
+
 
 @app.command()
-@flattened
+@flattened(TaskOptions)
 def add(
     name: Name,
     *,
@@ -48,7 +55,7 @@ def add(
     """Add a task, such as: hourhand task add hello --schedule '*/5 * * * *' --command 'echo hi'."""
     from hourhand.cli.rest import connected
 
-    with connected() as rest, _in_the_words_of_options():
+    with connected() as rest, in_words_of(WORDS):
         task = rest.post("/tasks", name=name, enabled=not disabled, **definition(rest, options))
     if as_json:
         print_json(task)
@@ -60,12 +67,12 @@ def add(
 
 
 @app.command()
-@flattened
+@flattened(TaskOptions)
 def edit(name: Name, *, as_json: AsJson = False, options: TaskOptions) -> None:
     """Change what is given of a task; everything else stays. Lists, such as --env, are replaced as a whole."""
     from hourhand.cli.rest import connected
 
-    with connected() as rest, _in_the_words_of_options():
+    with connected() as rest, in_words_of(WORDS):
         task = rest.task(name)
         changed = changes(rest, options, task)
         if not changed and options == TaskOptions():
@@ -147,27 +154,36 @@ def show(name: Name, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def enable(name: Name) -> None:
-    """Let a task fire."""
-    _switch(name, enabled=True)
+@flattened(TaskFilter)
+def enable(name: NameOrMany = None, *, options: TaskFilter) -> None:
+    """Let a task fire, or all tasks that a filter fits."""
+    _switch(name, options, enabled=True)
 
 
 @app.command()
-def disable(name: Name) -> None:
-    """Keep a task from firing; it can still be run by hand."""
-    _switch(name, enabled=False)
+@flattened(TaskFilter)
+def disable(name: NameOrMany = None, *, options: TaskFilter) -> None:
+    """Keep a task from firing, or all that a filter fits; they can still be run by hand."""
+    _switch(name, options, enabled=False)
 
 
 @app.command()
+@flattened(TaskFilter)
 def delete(
-    name: Name,
+    name: NameOrMany = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Although other tasks depend on it.")] = False,
+    options: TaskFilter,
 ) -> None:
-    """Delete a task; what has not started is cancelled, what runs goes on, its execution logs stay."""
+    """Delete a task, or all that a filter fits; what has not started is cancelled, what runs goes on, logs stay."""
     from hourhand.cli.rest import connected
 
+    many = options.many("delete", force=force)
     with connected() as rest:
+        if name is None:
+            many.change(rest)
+            return
+        many.refuse_with(name, "NAME")
         try:
             rest.delete(f"/tasks/{rest.task(name)['id']}", force=str(force).lower())
         except HasDependents as refused:
@@ -260,14 +276,22 @@ def run(
     with connected() as rest:
         task = rest.task(name)
         at = None if run_at is None else moments.read(run_at, "--run-at", task["timezone"])
+        living = None if key is None else rest.living_with_key(task["id"], key)
         instance = rest.post(f"/tasks/{task['id']}/run", args=given, priority=priority, key=key, run_at=at)
+        if living == instance["id"]:
+            note(f"This is the living instance {living} with the key {key!r}: no new one was made.")
         if wait or follow:
             instance = following.wait(rest, instance, following.Printer(to_stderr=as_json) if follow else None)
     ended = wait or follow
     if as_json:
         print_json(instance)
+    elif follow:
+        note(following.how_it_ended(instance))
+        if value := following.what_it_returned(instance):
+            note(value)
     elif ended:
-        note(following.how_it_ended(instance)) if follow else typer.echo(following.how_it_ended(instance))
+        typer.echo(following.how_it_ended(instance))
+        following.print_result(instance)
     else:
         typer.echo(f"Instance {instance['id']} of task {name!r} is {instance['status']}.")
     if ended and instance["status"] != "success":
@@ -296,10 +320,15 @@ def backfill(
         typer.echo(f"{plural(answer['made'], 'instance')} made; instants that were there already are left as they are.")
 
 
-def _switch(name: str, *, enabled: bool) -> None:
+def _switch(name: str | None, options: TaskFilter, *, enabled: bool) -> None:
     from hourhand.cli.rest import connected
 
+    many = options.many("enable" if enabled else "disable")
     with connected() as rest:
+        if name is None:
+            many.change(rest)
+            return
+        many.refuse_with(name, "NAME")
         task = rest.task(name)
         rest.patch(f"/tasks/{task['id']}", {"enabled": enabled})
     word = "enabled" if enabled else "disabled"
@@ -308,11 +337,3 @@ def _switch(name: str, *, enabled: bool) -> None:
 
 def _difference(before: dict[str, object], after: dict[str, object]) -> str:
     return ", ".join(name for name, value in after.items() if before.get(name) != value) or "nothing"
-
-
-@contextmanager
-def _in_the_words_of_options() -> Iterator[None]:
-    try:
-        yield
-    except InvalidInput as refused:
-        raise in_the_words_of_options(refused) from None

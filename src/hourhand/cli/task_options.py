@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -105,6 +103,8 @@ _NAMES = {field: option for option, field in FIELDS.items()} | {
     "executor_labels": "label",
     "type": "type",
 }
+WORDS: Mapping[str, str] = {field: f"--{option.replace('_', '-')}" for field, option in _NAMES.items()}
+"""The option that was typed, by the field that it became."""
 _KINDS = {"command": TaskType.COMMAND, "url": TaskType.HTTP, "handler": TaskType.PYTHON}
 """The option that says what to run, by which the type is known."""
 _BELONG = {
@@ -112,28 +112,6 @@ _BELONG = {
     TaskType.HTTP: ("url", "method", "header", "json_body", "body"),
     TaskType.PYTHON: ("handler", "args"),
 }
-
-
-def flattened(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of TaskOptions one by one, as Typer wants them, in place of `options`."""
-    hints = get_type_hints(TaskOptions, include_extras=True)
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    options = [inspect.Parameter(one.name, keyword, default=one.default, annotation=hints[one.name]) for one in _all()]
-
-    @functools.wraps(command)
-    def called(**given: Any) -> None:  # noqa: ANN401 - whatever the options are
-        mine = {one.name: given.pop(one.name) for one in _all()}
-        command(**given, options=TaskOptions(**mine))
-
-    signature = inspect.signature(command, eval_str=True)
-    others = [one.replace(kind=keyword) for name, one in signature.parameters.items() if name != "options"]
-    called.__signature__ = inspect.Signature([*others, *options])  # type: ignore[attr-defined]
-    called.__annotations__ = {}
-    return called
-
-
-def _all() -> tuple[Any, ...]:
-    return fields(TaskOptions)
 
 
 def flag(option: str) -> str:
@@ -165,13 +143,6 @@ def changes(rest: Rest, options: TaskOptions, task: Json) -> Json:
     if payload != task["payload"]:
         found["payload"] = payload
     return found
-
-
-def in_the_words_of_options(refused: InvalidInput) -> InvalidInput:
-    """Name the option that was typed, rather than the field that it became."""
-    return InvalidInput(
-        replace(each, field=flag(_NAMES[each.field])) if each.field in _NAMES else each for each in refused.errors
-    )
 
 
 def _kind(options: TaskOptions) -> TaskType | None:

@@ -45,8 +45,8 @@ class Users(Protocol):
     async def find_password(self, name: str) -> Credential | None:
         """What to compare a password with; None for a user that there is not, is disabled, or has no password."""
 
-    async def rehash_password(self, credential: Credential, password_hash: str) -> None:
-        """Keep the same password under a newer hash; no session ends. Nothing, if it was changed in the meantime."""
+    async def rehash_password(self, credential: Credential, password_hash: str) -> Credential | None:
+        """Keep the same password under a newer hash; no session ends. None if it was changed in the meantime."""
 
     async def change_password(
         self, credential: Credential, password_hash: str, *, session_hash: str, new_session_hash: str

@@ -57,6 +57,11 @@ class Statistics(Protocol):
         """What has been running for longer than this, the longest first."""
 
     async def failures(
-        self, *, days: int = 7, groups: Collection[int] | None = None, task_type: TaskType | None = None, limit: int = 50
+        self,
+        *,
+        days: int = 7,
+        groups: Collection[int] | None = None,
+        task_type: TaskType | None = None,
+        limit: int = 50,
     ) -> Failures:
         """Why instances failed in the last days, the most frequent reason first."""

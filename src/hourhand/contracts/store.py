@@ -166,8 +166,10 @@ class Instances(Protocol):
     async def list_attempts(self, instance_id: int) -> list[AttemptRecord]:
         """The attempts that did not end the instance."""
 
-    async def read_lines(self, instance_id: int, *, after: int = -1, limit: int = 1_000) -> list[LogLine]:
-        """What it wrote, from a sequence number on."""
+    async def read_lines(
+        self, instance_id: int, *, after: int = -1, before: int | None = None, limit: int = 1_000
+    ) -> list[LogLine]:
+        """What it wrote after a sequence number, in order; with `before`, the last lines before that."""
 
 
 class Executing(Protocol):
@@ -210,7 +212,12 @@ class Executing(Protocol):
         """
 
     async def write_lines(self, lines: Sequence[tuple[Held, LogLine]]) -> int:
-        """Store lines; how many. Sent twice is stored once; lines of superseded attempts are dropped."""
+        """Store lines; how many. Sent twice is stored once; lines of superseded attempts are dropped.
+
+        None appears behind where a reader may be, if an executor sends its own in the order of their numbers: an
+        attempt neither ends nor is superseded while lines of it are on their way, and a callback's that was overtaken
+        by a later one is not stored (see `rules.lines.Place`).
+        """
 
     async def finish(self, endings: Sequence[Ending]) -> list[Finished]:
         """Report outcomes; the rules decide what follows.

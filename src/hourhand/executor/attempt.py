@@ -73,7 +73,7 @@ class LiveAttempt:
         self._args: Mapping[str, Any] | None = None
         self._counter = count()
         self._bytes = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @property
     def args(self) -> Mapping[str, Any]:
@@ -109,16 +109,17 @@ class LiveAttempt:
                 level, stream, exception = "warning", None, None
                 message = f"… [truncated: more than {LOG_BYTES // 2**20} MiB were written; the rest is not kept]"
             self.unwritten += 1
-        line = LogLine(
-            seq=line_seq(self.assignment.fence, next(self._counter)),
-            logged_at=datetime.now(UTC),
-            message=message,
-            level=level,
-            phase=self.phase,
-            stream=stream,
-            exception=exception,
-        )
-        self._scribe.add_line(self, line)
+            line = LogLine(
+                seq=line_seq(self.assignment.fence, next(self._counter)),
+                logged_at=datetime.now(UTC),
+                message=message,
+                level=level,
+                phase=self.phase,
+                stream=stream,
+                exception=exception,
+            )
+            # Handed on in the order of their numbers, whichever threads write: readers go by these.
+            self._scribe.add_line(self, line)
 
     async def progress(
         self, fraction: float | None = None, *, phase: str | None = None, checkpoint: object = None

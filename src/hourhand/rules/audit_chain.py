@@ -20,7 +20,7 @@ _SEALED = tuple(field.name for field in fields(AuditEntry) if field.name not in 
 _SEAL = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})")
 
 
-def canonical(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def canonical(value: Any) -> str:  # noqa: ANN401, PLR0911 - any JSON value, and a line for each kind
     """The one text of a JSON value, the same however a database has written it.
 
     jsonb orders keys in its own way and writes 1e2 as 100; so keys are sorted, and a number is its digits and exponent.
@@ -85,7 +85,7 @@ def read_seal(text: str) -> Seal:
 
 
 def follow(previous: Seal, entries: Sequence[AuditEntry]) -> tuple[Seal, AuditEntry | None]:
-    """Go along the entries, which come by number, as far as they fit; the last that does, and the first that does not."""
+    """Go along the entries, by number, as far as they fit; the last that does, and the first that does not."""
     for entry in entries:
         right = seal(previous, entry)
         if (entry.sealed_no, entry.hash) != (right.number, right.hash):

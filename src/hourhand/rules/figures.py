@@ -26,16 +26,25 @@ class Tally:
         self.duration_ms = 0.0
         self.durations: dict[int, int] = {}
 
-    def add(
-        self, status: str, count: int, *, skipped: bool, duration_ms: float, durations: Mapping[int, int] = {}
-    ) -> None:
-        """Add one counter: of records of skips, or of endings with the durations of those that ran."""
+    def add(self, status: str, count: int, *, skipped: bool, duration_ms: float) -> None:
+        """Add a counter of records of skips, or of endings with the sum of their durations."""
         if skipped:
             self.skipped += count
             return
         self.counts[status] += count
         self.duration_ms += duration_ms
+
+    def add_durations(self, durations: Mapping[int, int]) -> None:
+        """Add a histogram of durations: of those that ran."""
         merge(self.durations, durations)
+
+    def include(self, other: Tally) -> None:
+        """Add all that another has added up."""
+        for status, count in other.counts.items():
+            self.add(status, count, skipped=False, duration_ms=0.0)
+        self.skipped += other.skipped
+        self.duration_ms += other.duration_ms
+        self.add_durations(other.durations)
 
     def figures(self) -> dict[str, Any]:
         """What a reader wants to know, by the names of `model.stats.Figures`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from functools import lru_cache
 
 from hourhand.model.registry import BUILTIN, Executor, Lane
@@ -37,18 +38,36 @@ def labels_text(labels: Mapping[str, str]) -> str:
     return json.dumps(dict(labels), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+class Lacks(Enum):
+    """What keeps an executor from a lane: the first of these that does."""
+
+    GROUP = "group"
+    TARGET = "target"
+    """The lane is another executor's own."""
+    REQUIRES = "requires"
+    LABELS = "labels"
+
+
+def lacks(executor: Executor, executor_group_id: int, lane: Lane) -> Lacks | None:
+    """What keeps the executor from claiming what is in the lane; None if nothing does."""
+    if lane.group_id != executor_group_id:
+        return Lacks.GROUP
+    if lane.target_executor_id not in ("", executor.id):
+        return Lacks.TARGET
+    if lane.requires not in executor.provides:
+        return Lacks.REQUIRES
+    if any(executor.labels.get(name) != value for name, value in labels_of(lane.labels)):
+        return Lacks.LABELS
+    return None
+
+
 def serves(executor: Executor, executor_group_id: int, lane: Lane) -> bool:
     """Whether the executor may claim what is in the lane."""
-    return (
-        lane.group_id == executor_group_id
-        and lane.target_executor_id in ("", executor.id)
-        and lane.requires in executor.provides
-        and all(executor.labels.get(name) == value for name, value in _labels(lane.labels))
-    )
+    return lacks(executor, executor_group_id, lane) is None
 
 
 @lru_cache(maxsize=1_000)
-def _labels(text: str) -> tuple[tuple[str, str], ...]:
+def labels_of(text: str) -> tuple[tuple[str, str], ...]:
     """The inverse of `labels_text`; a few texts are asked for again and again, by every lane and executor."""
     return tuple(json.loads(text).items())
 

@@ -58,6 +58,7 @@ class Place:
         return cls(own=numbers[0], called=numbers[1])
 
     def __str__(self) -> str:
+        """Write it down: one number where that is enough, else both."""
         return f"{self.own}:{self.called}" if self.mixed else str(self.own)
 
     @property

@@ -76,14 +76,15 @@ _WORDS = (
     r"|authorization|cookie)"
 )
 _VALUE = r"""(?:\\"(?:(?!\\").)*(?:\\")?|"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s&;,"'}\\]+)"""
+_NAMED = rf"{_WORDS}[\w.\-\[\]]{{0,60}}"
 _CHUNK = re.compile(r"\S+")
 _PORT = re.compile(r"\d{1,5}(?:[/?#]|\Z)")
-_HEADER = re.compile(r"((?:authorization|cookie|api-key)\s{0,5}[:=]\s{0,5})[^\r\n\"'\\]+", re.IGNORECASE)
-_BEARER = re.compile(r"\b(bearer|basic)\s{1,5}[\w.~+/=-]{6,}", re.IGNORECASE)
-_ASSIGNED = re.compile(rf"({_WORDS}[\w.\-\[\]]{{0,60}}(?:\\?[\"'])?\s{{0,5}}[=:]\s{{0,5}}){_VALUE}", re.IGNORECASE | re.DOTALL)
-_OPTION = re.compile(rf"(\B--?[\w-]{{0,40}}{_WORDS}[\w-]{{0,40}}\s{{1,5}})(?!-){_VALUE}", re.IGNORECASE | re.DOTALL)
-_PARAMETER = re.compile(r"([?&;][\w.-]{0,60}(?:pass|key|sig|auth|code)[\w.-]{0,60}=)[^&;\s\"'#]+", re.IGNORECASE)
-_PRIVATE_KEY = re.compile(r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(?:-----END[A-Z ]{0,40}-----|\Z)", re.DOTALL)
+_PRIVATE_KEY = re.compile(r"(?s)(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(?=-----END|\Z)")
+_HEADER = re.compile(r"(?i)((?:authorization|cookie|api-key)\s{0,5}[:=]\s{0,5})[^\r\n\"'\\]+")
+_OPTION = re.compile(rf"(?is)((?<![\w-])--?[\w-]{{0,40}}{_NAMED}\s{{1,5}})(?!-){_VALUE}")
+_ASSIGNED = re.compile(rf"(?is)({_NAMED}(?:\\?[\"'])?\s{{0,5}}[=:]\s{{0,5}}){_VALUE}")
+_PARAMETER = re.compile(r"(?i)([?&;][\w.-]{0,60}(?:pass|key|sig|auth|code)[\w.-]{0,60}=)[^&;\s\"'#]+")
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s{1,5}[\w.~+/=-]{6,}")
 _OUR_TOKEN = re.compile(r"\bhh_[\w-]{16,}")
 _OPTION_NAME = re.compile(r"--?[\w-]+")
 
@@ -179,7 +180,11 @@ def _without_user(found: re.Match[str]) -> str:
         if colon and not set(user) & set("/?#[") and not _PORT.match(rest):
             return f"{chunk[:begin]}{user}:{MASK}{chunk[at:]}"
         authority = re.split(r"[/?#]", chunk[begin:], maxsplit=1)[0]
-        if "@" in authority and ":" not in authority.rpartition("@")[0] and chunk[:begin].endswith(("http://", "https://")):
+        if (
+            "@" in authority
+            and ":" not in authority.rpartition("@")[0]
+            and chunk[:begin].endswith(("http://", "https://"))
+        ):
             return f"{chunk[:begin]}{MASK}{chunk[begin + authority.rfind('@') :]}"  # a token in a user's place
         begin = chunk.find("://", begin)
     return chunk

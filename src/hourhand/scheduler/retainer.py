@@ -14,7 +14,7 @@ LEASE = "retention"
 
 
 class Retainer:
-    """Looks once an hour; also makes the partitions of the days ahead."""
+    """Looks once an hour."""
 
     def __init__(self, store: Store, name: str, *, days: int) -> None:
         self._store = store
@@ -27,7 +27,6 @@ class Retainer:
         if not self._begun:
             self._begun = True
             return FIRST_SECONDS  # a start is busy enough
-        await self._store.ensure_partitions()
         if await self._store.take_lease(LEASE, self._name, LEASE_SECONDS):
             removed = await self._store.retain(days=self._days)
             logger.info("retention removed %s", removed)

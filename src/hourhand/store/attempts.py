@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, Boolean, Double, Integer, Text, bindparam, ca
 from hourhand.model.instance import AttemptRecord, Held, LogLine, Progress
 from hourhand.model.words import OutcomeKind
 from hourhand.rules.definition import check_json
+from hourhand.rules.lines import of_callback
 from hourhand.store.database import Tx
 from hourhand.store.ids import first_day
 from hourhand.store.schema import RUNNING, instance_attempts, instance_logs, task_instances
@@ -31,6 +32,7 @@ _PROGRESS = records(
         "has_checkpoint": Boolean(),
     },
 )
+_NOTHING = {"progress": None, "phase": None, "checkpoint": None, "has_checkpoint": False}
 _mine = (
     (task_instances.c.id == _PROGRESS.c.id)
     & (task_instances.c.fence == _PROGRESS.c.fence)
@@ -40,7 +42,7 @@ _LOCK_MINE = Statement(
     select(task_instances.c.id, task_instances.c.fence)
     .join(_PROGRESS, _mine)
     .order_by(task_instances.c.id)
-    .with_for_update(of=task_instances)
+    .with_for_update(of=task_instances, key_share=True)  # does not wait for lines on their way
 )
 _REPORT = Statement(
     update(task_instances)
@@ -87,20 +89,27 @@ _WRITE_LINES = Statement(
             task_instances,
             (task_instances.c.id == _LINES.c.instance_id) & (task_instances.c.fence == _LINES.c.fence),
         )
-        .where(task_instances.c.status == RUNNING),
+        .where(task_instances.c.status == RUNNING)
+        .order_by(task_instances.c.id, _LINES.c.seq)
+        # Guarantee 6, and what whoever follows the lines relies on: the attempt can neither end nor be superseded
+        # while lines of it are on their way. The lock is the weakest that does it, so that heartbeats pass.
+        .with_for_update(of=task_instances, read=True, key_share=True),
         include_defaults=False,
     )
     .on_conflict_do_nothing()
 )
-_READ_LINES = Statement(
+_lines = (
     select(instance_logs)
     .where(
         instance_logs.c.instance_id == bindparam("instance_id", type_=Id),
         instance_logs.c.seq > bindparam("after", type_=BigInteger),
         instance_logs.c.logged_at >= bindparam("since", type_=Instant()),
     )
-    .order_by(instance_logs.c.seq)
     .limit(bindparam("limit", type_=BigInteger))
+)
+_READ_LINES = Statement(_lines.order_by(instance_logs.c.seq))
+_READ_LAST_LINES = Statement(
+    _lines.where(instance_logs.c.seq < bindparam("before", type_=BigInteger)).order_by(instance_logs.c.seq.desc())
 )
 _READ_ATTEMPTS = Statement(
     select(instance_attempts)
@@ -117,8 +126,7 @@ async def report_progress(tx: Tx, reports: Sequence[Progress]) -> list[Held]:
     rows: dict[Held, dict[str, Any]] = {}
     for one in reports:
         held = Held(one.instance_id, one.fence)
-        nothing = {"progress": None, "phase": None, "checkpoint": None, "has_checkpoint": False}
-        row = rows.setdefault(held, {"id": one.instance_id, "fence": one.fence, **nothing})
+        row = rows.setdefault(held, {"id": one.instance_id, "fence": one.fence, **_NOTHING})
         # Of several reports of one attempt the last word on each counts.
         if one.progress is not None:
             row["progress"] = min(1.0, max(0.0, one.progress))
@@ -135,7 +143,15 @@ async def report_progress(tx: Tx, reports: Sequence[Progress]) -> list[Held]:
 
 
 async def write_lines(tx: Tx, lines: Sequence[tuple[Held, LogLine]]) -> int:
-    """Store what running attempts wrote; a line sent twice is stored once, one of a superseded attempt not at all."""
+    """Store what running attempts wrote; a line sent twice is stored once, one of a superseded attempt not at all.
+
+    Executors write in the order of their numbers. Callbacks may come in at several processes at once; one that was
+    overtaken by a later number is not stored either, since whoever follows the lines has passed it.
+    """
+    lines = [*lines]
+    if called := [held for held, line in lines if of_callback(line.seq)]:
+        await tx.fetch(_LOCK_MINE, reports=[{**_NOTHING, "id": one.instance_id, "fence": one.fence} for one in called])
+        lines = [(held, line) for held, line in lines if not (of_callback(line.seq) and await _passed(tx, held, line))]
     return await tx.run(
         _WRITE_LINES,
         lines=[
@@ -155,11 +171,17 @@ async def write_lines(tx: Tx, lines: Sequence[tuple[Held, LogLine]]) -> int:
     )
 
 
-async def read_lines(tx: Tx, instance_id: int, *, after: int, limit: int) -> list[LogLine]:
-    """The lines after a sequence number, in order."""
-    rows = await tx.fetch(
-        _READ_LINES, instance_id=instance_id, after=after, since=await first_day(tx, instance_id), limit=limit
-    )
+async def _passed(tx: Tx, held: Held, line: LogLine) -> bool:
+    return bool(await read_lines(tx, held.instance_id, after=line.seq - 1, limit=1))
+
+
+async def read_lines(tx: Tx, instance_id: int, *, after: int, limit: int, before: int | None = None) -> list[LogLine]:
+    """The first lines after a sequence number or, with `before`, the last ones before that; in order."""
+    wanted = {"instance_id": instance_id, "after": after, "since": await first_day(tx, instance_id), "limit": limit}
+    if before is None:
+        rows = await tx.fetch(_READ_LINES, **wanted)
+    else:
+        rows = list(reversed(await tx.fetch(_READ_LAST_LINES, **wanted, before=before)))
     return [
         LogLine(
             seq=row["seq"],

@@ -1,43 +1,197 @@
-"""Store: the audit: what changed, written in the transaction of the change."""
+"""Store: the audit: what changed, written in the transaction of the change; and its list."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import BigInteger, Select, Text, Tuple, bindparam, select, tuple_
 
-from hourhand.model.audit import Author, Change
-from hourhand.store.database import Tx
+from hourhand.model.audit import AuditEntry, AuditFilter, Author, Change
+from hourhand.model.page import Page
+from hourhand.model.task import Task
+from hourhand.rules.redaction import redacted, redacted_text
+from hourhand.store.database import Row, Tx
+from hourhand.store.listing import _bounded, read_cursor, write_cursor
+from hourhand.store.rows import definition_json
+from hourhand.store.schema import task_instances, tasks
 from hourhand.store.schema_access import audit_logs
-from hourhand.store.sql import insert, store_clock
+from hourhand.store.sql import any_of, insert, records, store_clock
 from hourhand.store.statements import Statement
+from hourhand.store.types import Instant, Json, from_micros, to_micros
+from hourhand.store.values import clean_text
 
-_KEPT = (
-    "action",
-    "resource_type",
-    "resource_id",
-    "summary",
-    "payload",
-    "script",
-    "before",
-    "after",
-    "result",
-    "user_id",
-    "user_name",
-    "request_id",
-)
+TEXT_BYTES = 16 * 1024
+SCRIPT_BYTES = 256 * 1024
+LOOKED_AT = 10_000
+"""How many entries one page looks through for what no index finds; the next page goes on where it stopped."""
+
+_KEPT = {
+    "action": Text(),
+    "resource_type": Text(),
+    "resource_id": Text(),
+    "summary": Text(),
+    "payload": Json(),
+    "script": Text(),
+    "before": Json(),
+    "after": Json(),
+    "result": Text(),
+    "user_id": Text(),
+    "user_name": Text(),
+    "request_id": Text(),
+}
+_CHANGES = records("changes", _KEPT)
 _ADD = Statement(
-    insert(audit_logs).values(
-        **{name: bindparam(name, type_=audit_logs.c[name].type) for name in _KEPT}, occurred_at=store_clock()
+    insert(audit_logs).from_select(
+        [*_KEPT, "occurred_at"], select(*_CHANGES.c, store_clock().label("occurred_at")), include_defaults=False
     )
+)
+_FIELDS = tuple(field.name for field in fields(AuditEntry))
+_INSTANCES = Statement(
+    select(
+        task_instances.c.id,
+        task_instances.c.task_id,
+        tasks.c.name.label("task"),
+        task_instances.c.status,
+        task_instances.c.blocked_by,
+        task_instances.c.args,
+        task_instances.c.cancel_requested,
+        task_instances.c.cancel_reason.label("reason"),
+    )
+    .join(tasks, tasks.c.id == task_instances.c.task_id)
+    .where(any_of(task_instances.c.id, "ids"))
 )
 
 
 async def record(tx: Tx, author: Author | None, changes: Sequence[Change]) -> None:
-    """Keep what somebody changed; what the engine does by itself is in the execution logs."""
+    """Keep what somebody changed, without its secrets; what the engine does by itself is in the execution logs.
+
+    A change that leaves everything as it was is none.
+    """
     if author is None:
         return
-    who = {"user_id": author.id, "user_name": author.name, "request_id": author.request_id}
-    for change in changes:
-        await tx.run(_ADD, **asdict(change), **who)
+    who = {
+        "user_id": author.id,
+        "user_name": clean_text(author.name, TEXT_BYTES),
+        "request_id": clean_text(author.request_id, TEXT_BYTES),
+    }
+    kept = [{**_kept(one), **who} for one in changes if one.before is None or one.before != one.after]
+    if kept:
+        await tx.run(_ADD, changes=kept)
+
+
+def _kept(change: Change) -> dict[str, Any]:
+    before, after = _plain(change.before), _plain(change.after)
+    return {
+        **asdict(change),
+        "resource_id": clean_text(change.resource_id, TEXT_BYTES),
+        "summary": _shown(change.summary, TEXT_BYTES),
+        "script": _shown(change.script, SCRIPT_BYTES),
+        "payload": redacted(_plain(change.payload)),
+        "before": redacted(before),
+        "after": redacted(after) if before is None else redacted(after, before),
+    }
+
+
+def _shown(text: str | None, limit: int) -> str | None:
+    return clean_text(None if text is None else redacted_text(text), limit)
+
+
+def _plain(value: Any) -> Any:  # noqa: PLR0911 - a line for each kind
+    """JSON of what verbs have at hand, fit for every store: a record must never be why a change fails."""
+    match value:
+        case str():
+            return value.replace("\x00", "").encode("utf-8", "replace").decode()
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case Mapping():
+            return {_plain(str(name)): _plain(one) for name, one in value.items()}
+        case set() | frozenset():
+            return sorted(map(_plain, value))
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case None | bool() | int() | float():
+            return value
+        case _:
+            return str(value)
+
+
+def task_seen(task: Task) -> dict[str, Any]:
+    """A task as the audit shows it: what a person writes, and its version."""
+    return {**definition_json(task), "version": task.version}
+
+
+async def instances_seen(tx: Tx, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Living instances as the audit shows them, by id."""
+    return {row["id"]: dict(row) for row in await tx.fetch(_INSTANCES, ids=sorted(set(ids)))}
+
+
+def entry_of(row: Row) -> AuditEntry:
+    """An entry from its row."""
+    return AuditEntry(**{name: row[name] for name in _FIELDS})
+
+
+_RESOURCE = ("resource_type", "resource_id")
+_place_of = tuple_(audit_logs.c.occurred_at, audit_logs.c.id)
+
+
+def _bound(name: str) -> Tuple:
+    return tuple_(bindparam(f"{name}_time", type_=Instant()), bindparam(f"{name}_id", type_=BigInteger))
+
+
+@lru_cache(maxsize=256)
+def _listed(names: tuple[str, ...]) -> Statement:
+    """Newest first."""
+    return Statement(_filtered(select(audit_logs), names).limit(bindparam("limit", type_=BigInteger)))
+
+
+@lru_cache(maxsize=8)
+def _looked_at(names: tuple[str, ...]) -> Statement:
+    """The place up to which so many entries lie; the index alone tells."""
+    query = _filtered(select(audit_logs.c.occurred_at, audit_logs.c.id), names)
+    return Statement(query.offset(bindparam("passed", type_=BigInteger)).limit(1))
+
+
+def _filtered(query: Select[Any], names: tuple[str, ...]) -> Select[Any]:
+    query = query.where(_place_of < _bound("before"))
+    for name in names:
+        if name == "last":
+            query = query.where(_place_of >= _bound("last"))
+        elif name == "begin":
+            query = query.where(audit_logs.c.occurred_at >= bindparam("begin", type_=Instant()))
+        else:
+            query = query.where(audit_logs.c[name] == bindparam(name, type_=Text))
+    return query.order_by(audit_logs.c.occurred_at.desc(), audit_logs.c.id.desc())
+
+
+async def list_audit(tx: Tx, wanted: AuditFilter, *, limit: int, cursor: str | None) -> Page[AuditEntry]:
+    """Newest first. One resource's entries, and all of them, have an index; what else is asked for is looked for there.
+
+    That look is bounded, so that a page may have few items, or none, and still be followed by another.
+    """
+    place = read_cursor(cursor, {"audit": (int, int)})
+    before = (from_micros(place[1]), place[2]) if place else (from_micros(2**52), 2**62)
+    params = {name: value for name, value in asdict(wanted).items() if value is not None}
+    if "end" in params:
+        before = min(before, (params.pop("end"), 0))  # where to begin to read, instead of what to pass over
+    start = {"before_time": before[0], "before_id": before[1]}
+    indexed = {name: params[name] for name in ("begin", *_RESOURCE) if name in params}
+    if not set(_RESOURCE) <= indexed.keys():
+        indexed = {name: value for name, value in indexed.items() if name == "begin"}
+    edge: Sequence[Row] = []
+    if params != indexed:
+        edge = await tx.fetch(_looked_at(tuple(indexed)), **indexed, **start, passed=LOOKED_AT - 1)
+    bounds = {"last_time": edge[0]["occurred_at"], "last_id": edge[0]["id"]} if edge else {}
+    names = (*params, "last") if edge else tuple(params)
+    rows = await tx.fetch(_listed(names), **params, **start, **bounds, limit=_bounded(limit) + 1)
+    items = tuple(map(entry_of, rows[:limit]))
+    if len(rows) > limit:
+        return Page(items, _place(rows[limit - 1]))
+    return Page(items, _place(edge[0]) if edge else None)
+
+
+def _place(row: Row) -> str:
+    return write_cursor("audit", to_micros(row["occurred_at"]), row["id"])

@@ -8,11 +8,15 @@ from sqlalchemy import Text, bindparam, select
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput, NotFound
+from hourhand.model.task import Task
 from hourhand.model.words import TriggeredBy
+from hourhand.rules.pausing import rest_at, rests_of
 from hourhand.rules.schedule import is_clocked, next_instant, parse
 from hourhand.store.database import Tx
-from hourhand.store.definitions import lock_tasks
+from hourhand.store.definitions import lock_tasks, tasks_by_id
 from hourhand.store.instants import Made, make_instants, targets_of
+from hourhand.store.materialise import up_to_now
+from hourhand.store.pauses import pauses_since
 from hourhand.store.registry import alive_executors
 from hourhand.store.schema import store_values
 from hourhand.store.statements import Statement
@@ -30,7 +34,7 @@ async def ledger_floor(tx: Tx) -> datetime | None:
 
 
 async def backfill(
-    tx: Tx, task_id: int, begin: datetime, end: datetime, *, by: str, lease_seconds: float
+    tx: Tx, task_id: int, begin: datetime, end: datetime, *, by: str, look_ahead: timedelta, lease_seconds: float
 ) -> tuple[int, Aftermath]:
     """Make the instants of [begin, end] that have no ledger row; instants still to come are left to the scheduler."""
     _check_range(begin, end)
@@ -51,6 +55,10 @@ async def backfill(
             begin.isoformat(),
             f"what happened before {floor.isoformat()} is no longer known (retention): begin there or later",
         )
+    before = Aftermath()
+    if await _rested(tx, task, now):
+        before = await up_to_now(tx, task, now, look_ahead, lease_seconds)
+        (task,) = (await tasks_by_id(tx, [task_id])).values()
     last = min(end, now if task.next_fire_at is None else min(now, task.next_fire_at - timedelta(microseconds=1)))
     targets = targets_of(task, await alive_executors(tx, lease_seconds) if task.broadcast else [])
     if not targets:
@@ -65,9 +73,19 @@ async def backfill(
         instants.append(instant)
         instant = next_instant(schedule, instant, task.anchored_at)
     if not instants:
-        return 0, Aftermath()
+        return 0, before
     made = [Made(task, one, TriggeredBy.BACKFILL, shards=targets, requested_by=by) for one in instants]
-    return await make_instants(tx, made)
+    count, aftermath = await make_instants(tx, made)
+    aftermath.add(before)
+    return count, aftermath
+
+
+async def _rested(tx: Tx, task: Task, now: datetime) -> bool:
+    """Whether there are instants that a pause has passed over and nobody has recorded yet."""
+    first = task.next_fire_at
+    if first is None or first > now:
+        return False
+    return rest_at(rests_of(await pauses_since(tx, first), task.id, task.group_id), first) is not None
 
 
 def _check_range(begin: datetime, end: datetime) -> None:

@@ -35,7 +35,7 @@ WITH beating AS (
         CAST(string_to_array(:extend_ids, ',') AS bigint[]), CAST(string_to_array(:extend_fences, ',') AS bigint[])
     ) AS h(id, fence) ON t.id = h.id AND t.fence = h.fence
     WHERE t.status = 'running' AND (SELECT count(*) FROM beating) >= 0
-    ORDER BY t.id FOR UPDATE OF t
+    ORDER BY t.id FOR NO KEY UPDATE OF t
 ), extended AS (
     UPDATE task_instances SET
         lease_until = clock_timestamp() + make_interval(secs => :lease_seconds), last_heartbeat = clock_timestamp()

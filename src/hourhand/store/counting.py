@@ -21,7 +21,7 @@ async def count(aftermath: Aftermath, look: Look) -> None:
     repeated, aftermath.repeated = aftermath.repeated, []
     if not ended and not repeated:
         return
-    bound = await _bound({(one[0], one[1]) for one in (*ended, *repeated)}, look)
+    bound = await _bound({one[:2] for one in ended} | {one[:2] for one in repeated}, look)
     statuses: dict[Version, list[Status]] = {version: [] for version in bound}
     for task_id, number, status, milliseconds in ended:
         version = task_id, number

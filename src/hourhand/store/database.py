@@ -53,11 +53,12 @@ class Database(Protocol):
     shared: bool
     """Whether other processes work on it too."""
 
-    async def write(self, body: Body[T], *, durable: bool = True) -> T:
+    async def write(self, body: Body[T], *, durable: bool = True, alone: bool = False) -> T:
         """Run the body in one transaction, committed when this returns.
 
         What is not `durable` may be lost in a crash of the server. Its body is a single statement where statements
-        cost a round trip.
+        cost a round trip. So is one that runs `alone`: it needs no BEGIN and no COMMIT, and a process that stops
+        between the two cannot leave its locks behind.
         """
 
     async def read(self, body: Body[T]) -> T:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from sqlalchemy import Text, bindparam, or_, select
 
@@ -38,6 +39,14 @@ class Timing:
     lease_seconds: float
 
 
+class Written(NamedTuple):
+    """What came of a declaring, with each task that was written, before (None for a new one) and after."""
+
+    answer: Declared
+    tasks: tuple[tuple[Task | None, Task], ...]
+    aftermath: Aftermath
+
+
 @dataclass(slots=True)
 class _Work:
     """One declaring: who, what is stored, and what came of it so far."""
@@ -52,6 +61,7 @@ class _Work:
     created: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)
+    written: list[tuple[Task | None, Task]] = field(default_factory=list)
     aftermath: Aftermath = field(default_factory=Aftermath)
 
     @property
@@ -59,9 +69,7 @@ class _Work:
         return owner_of(self.app)
 
 
-async def declare(
-    tx: Tx, declarations: Sequence[Declaration], *, app: str, release: int, timing: Timing
-) -> tuple[Declared, Aftermath]:
+async def declare(tx: Tx, declarations: Sequence[Declaration], *, app: str, release: int, timing: Timing) -> Written:
     """Write what is new of an app's tasks; all or nothing."""
     ordered = in_order(declarations)
     # Executors of two releases may start at once: one declares after the other, so that the newer has the last word.
@@ -73,7 +81,7 @@ async def declare(
     for one in ordered:
         await _declare(tx, work, one)
     answer = Declared(created=tuple(work.created), changed=tuple(work.changed), kept=tuple(work.kept))
-    return answer, work.aftermath
+    return Written(answer, tuple(work.written), work.aftermath)
 
 
 async def _look(tx: Tx, work: _Work) -> None:
@@ -150,8 +158,9 @@ async def _write(tx: Tx, work: _Work, wanted: TaskDefinition, stored: Task | Non
     if stored is None:
         task = await create_task(tx, wanted, by=work.owner, look_ahead=timing.look_ahead)
         work.created.append(task.name)
+        work.written.append((None, task))
     else:
-        task, aftermath = await edit_task(
+        before, task, aftermath = await edit_task(
             tx,
             stored.id,
             {name: getattr(wanted, name) for name in _FIELDS},
@@ -162,4 +171,5 @@ async def _write(tx: Tx, work: _Work, wanted: TaskDefinition, stored: Task | Non
         )
         work.aftermath.add(aftermath)
         work.changed.append(task.name)
+        work.written.append((before, task))
     work.living[task.name] = task

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, Text, bindparam, delete, func, or_, select, update
 
@@ -103,6 +103,14 @@ SCHEDULE_FIELDS = ("schedule", "timezone", "enabled")
 UNIQUE_NAME = "uq_tasks_name"
 
 
+class Edited(NamedTuple):
+    """A task before and after an edit; the same when nothing was changed."""
+
+    before: Task
+    after: Task
+    aftermath: Aftermath
+
+
 async def create_task(tx: Tx, definition: TaskDefinition, *, by: str, look_ahead: timedelta) -> Task:
     """Check, then write the task and its first version."""
     check(definition)
@@ -142,18 +150,18 @@ async def edit_task(
     by: str,
     look_ahead: timedelta,
     lease_seconds: float,
-) -> tuple[Task, Aftermath]:
+) -> Edited:
     """Change a task; instants up to this moment follow the old definition, later ones the new."""
     if "dependency_ids" in changes:
         await tx.fetch(ONE_AT_A_TIME)
-    task = await _lock(tx, task_id)
+    before = task = await _lock(tx, task_id)
     if expected_version is not None and expected_version != task.version:
         raise StaleVersion("task", task.name, expected_version, task.version)
     edited = replace(task, **changes)
     check(edited)
     edited = replace(edited, schedule=parse(edited.schedule, edited.timezone).text)
     if definition_json(edited) == definition_json(task):
-        return task, Aftermath()
+        return Edited(task, task, Aftermath())
     group_id = await require_group(tx, edited.group)
     if edited.name != task.name and await tx.fetch(_NAME_TAKEN, name=edited.name):
         raise DuplicateName("task", edited.name)
@@ -185,13 +193,13 @@ async def edit_task(
         await tx.run(_CLEAR_DEPENDENCIES, task_id=task_id)
         await _write_dependencies(tx, task_id, edited.dependency_ids)
     await _write_version(tx, task_id, task.version + 1, edited, by=by, now=now)
-    return (await tasks_by_id(tx, [task_id]))[task_id], aftermath
+    return Edited(before, (await tasks_by_id(tx, [task_id]))[task_id], aftermath)
 
 
 async def delete_task(
     tx: Tx, task_id: int, *, force: bool, by: str, look_ahead: timedelta, lease_seconds: float
-) -> Aftermath:
-    """Mark it deleted; what has not started is cancelled, what runs goes on."""
+) -> tuple[Task, Aftermath]:
+    """Mark it deleted; what has not started is cancelled, what runs goes on. The task as it was."""
     await tx.fetch(ONE_AT_A_TIME)
     task = await _lock(tx, task_id)
     if not force and (dependents := [row["name"] for row in await tx.fetch(_DEPENDENTS, task_id=task_id)]):
@@ -207,7 +215,7 @@ async def delete_task(
     values |= {"updated_at": task.updated_at, "updated_by": task.updated_by, "deleted_at": now}
     values |= {"next_fire_at": None, "wake_at": None}
     await tx.run(_UPDATE, task_id=task_id, **{f"new_{name}": value for name, value in values.items()})
-    return aftermath
+    return task, aftermath
 
 
 async def _lock(tx: Tx, task_id: int) -> Task:

@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.model.hints import Heard, Hint
+from hourhand.service.metrics import HINTS_HEARD, HINTS_SENT
 from hourhand.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -116,6 +117,7 @@ class Hints:
         unsent, self._unsent = self._unsent, {}
         self._hurry.clear()
         await self._database.notify(message_of(self._name, unsent))
+        HINTS_SENT.inc()
 
     async def _hear(self) -> None:
         """Nothing ends it but cancellation: who has gone deaf would never know."""
@@ -139,5 +141,6 @@ class Hints:
             logger.warning("a hint that cannot be read is ignored: %.200r", message)
             return
         if sender != self._name:
+            HINTS_HEARD.inc()
             for hint, ids in rung.items():
                 self._tell(hint, ids)

@@ -9,7 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Boolean, Integer, Text, bindparam, delete, exists, func, or_, select
+from sqlalchemy import Boolean, Integer, Text, bindparam, delete, func, or_, select, tuple_
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
@@ -184,10 +184,7 @@ _LOCK_MADE_AHEAD = Statement(
 _TAKEN_BACK = records("taken_back", {"task_id": Id, "scheduled_time": Instant()})
 _TAKE_BACK = Statement(
     delete(task_instants).where(
-        exists().where(
-            task_instants.c.task_id == _TAKEN_BACK.c.task_id,
-            task_instants.c.scheduled_time == _TAKEN_BACK.c.scheduled_time,
-        )
+        tuple_(task_instants.c.task_id, task_instants.c.scheduled_time).in_(select(_TAKEN_BACK))
     )
 )
 

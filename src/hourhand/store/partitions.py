@@ -49,7 +49,7 @@ async def ensure_partitions(connection: Any, now: datetime) -> int:
         "ON CONFLICT (day) DO NOTHING",
         today,
     )
-    return await days_from_today(connection, now)
+    return await days_ahead(connection, now)
 
 
 async def _make(connection: Any, table: str, day: date) -> None:
@@ -65,7 +65,7 @@ async def _make(connection: Any, table: str, day: date) -> None:
     await connection.execute(f"ALTER TABLE {name} DROP CONSTRAINT {name}_day")
 
 
-async def days_from_today(connection: Any, now: datetime) -> int:
+async def days_ahead(connection: Any, now: datetime) -> int:
     """How many days, counted from today, every history table has without a gap."""
     today = now.astimezone(UTC).date()
     existing = [await _existing(connection, table) for table in DAILY_TABLES]

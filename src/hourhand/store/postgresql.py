@@ -15,7 +15,7 @@ from sqlalchemy import BigInteger, Text, bindparam, text
 
 from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.store.database import Body, DataRefused, MissingPartition, Row
-from hourhand.store.partitions import days_from_today, drop_days, ensure_partitions
+from hourhand.store.partitions import days_ahead, drop_days, ensure_partitions
 from hourhand.store.statements import Statement
 from hourhand.store.types import dump_json
 
@@ -88,7 +88,7 @@ class PostgresqlDatabase:
                 raise
         return cls(pool, beats, lambda: asyncpg.connect(url, timeout=_CONNECT_SECONDS))
 
-    async def write(self, body: Body[T], *, durable: bool = True) -> T:
+    async def write(self, body: Body[T], *, durable: bool = True, alone: bool = False) -> T:
         """Run the body in one transaction; a deadlock's victim, or a row without its day, is run again.
 
         What need not be durable is one statement, and is given up soon.
@@ -96,7 +96,7 @@ class PostgresqlDatabase:
         made_partitions = False
         for again in range(_DEADLOCK_RETRIES):
             try:
-                return await self._transact(body, durable=durable)
+                return await self._transact(body, durable=durable, alone=alone)
             except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
                 if again == _DEADLOCK_RETRIES - 1:
                     raise StoreUnavailable(f"PostgreSQL: {error} ({_DEADLOCK_RETRIES} times in a row)") from error
@@ -120,9 +120,13 @@ class PostgresqlDatabase:
         except Exception as error:
             raise MissingPartition(f"{missing}; it could not be made: {error}") from error
 
-    async def _transact(self, body: Body[T], *, durable: bool) -> T:
+    async def _transact(self, body: Body[T], *, durable: bool, alone: bool) -> T:
         if not durable:
             return await self._beat(body)
+        if alone:
+            async with self.pool.acquire() as connection:
+                with _dropping(connection, TimeoutError):
+                    return await body(PostgresqlTx(connection))
         async with self.pool.acquire() as connection:
             with _dropping(connection, TimeoutError):
                 try:
@@ -191,7 +195,7 @@ class PostgresqlDatabase:
         """Look, and make nothing."""
         with _in_our_words():
             async with self.pool.acquire() as connection:
-                return await days_from_today(connection, await connection.fetchval("SELECT clock_timestamp()")) - 1
+                return await days_ahead(connection, await connection.fetchval("SELECT clock_timestamp()")) - 1
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Detach and drop every day that ended before."""

@@ -22,13 +22,15 @@ from hourhand.store.sql import any_of, lease_clock, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
 
+EXPIRED = task_instances.c.lease_until < select(lease_clock()).scalar_subquery()
+"""Its executor has been silent for a whole lease."""
 _EXPIRED = Statement(
     select(*LOCKED_COLUMNS, task_instances.c.target_executor_id, task_instances.c.lane_id)
     .where(
         task_instances.c.status == RUNNING,
         # As all that run have; and the sum below: else SQLite reads the whole backlog by id, not the index of these.
         task_instances.c.executor_id.is_not(None),
-        task_instances.c.lease_until < select(lease_clock()).scalar_subquery(),
+        EXPIRED,
     )
     .order_by(task_instances.c.id + literal_column("0"))
     .limit(bindparam("limit"))

@@ -15,6 +15,7 @@ from hourhand.store.database import Row, Tx
 from hourhand.store.pauses import covered_now
 from hourhand.store.rows import executor_of, group_of, readable
 from hourhand.store.schema import executors, groups, lanes
+from hourhand.store.schema_alerts import alert_states
 from hourhand.store.sql import any_of, insert, lease_clock, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Json
@@ -72,6 +73,8 @@ _REGISTER = Statement(
     )
 )
 _DEREGISTER = Statement(delete(executors).where(executors.c.id == bindparam("executor_id", type_=Text)))
+# After its own row, which alerts hold while they remember it: else it would be taken for lost.
+_NOT_LOST = Statement(delete(alert_states).where(alert_states.c.subject == bindparam("subject", type_=Text)))
 _FORGET = Statement(
     delete(executors)
     .where(executors.c.last_heartbeat < plus_seconds(lease_clock(), bindparam("ago", type_=Double)))
@@ -159,6 +162,7 @@ async def register(tx: Tx, executor: Executor) -> tuple[int, ...]:
 async def deregister(tx: Tx, executor_id: str) -> None:
     """A clean stop: gone at once."""
     await tx.run(_DEREGISTER, executor_id=executor_id)
+    await tx.run(_NOT_LOST, subject=f"executor:{executor_id}")
 
 
 async def forget_executors(tx: Tx) -> list[str]:

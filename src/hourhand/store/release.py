@@ -44,7 +44,7 @@ _LOCK_WAITING = Statement(
     .order_by(task_instances.c.id)
     .with_for_update()
 )
-_POLICIES = Statement(
+POLICIES = Statement(
     select(
         tasks.c.id, tasks.c.dependency_mode, tasks.c.upstream_failure_policy, tasks.c.dependency_timeout_seconds
     ).where(any_of(tasks.c.id, "ids"))
@@ -105,8 +105,8 @@ WAITING_ON = Statement(
 
 
 @dataclass(slots=True, eq=False)
-class _Wait:
-    """One wait while it is being evaluated."""
+class Wait:
+    """One wait while it is being evaluated, to release its instance or to explain why it waits."""
 
     instance_id: int
     upstream_task_id: int
@@ -118,19 +118,21 @@ class _Wait:
 
     @property
     def standing(self) -> Standing:
+        """How it stands."""
         return Standing.OPEN if self.coming else standing(self.requires, self.outcome, exists=self.exists)
 
     @property
     def seen(self) -> str | None:
+        """What is noted of its upstream, so that only a change is looked at again."""
         if self.exists:
             return self.outcome and self.outcome.value
         return None if self.coming else MISSING
 
 
-async def _evaluate_waits(tx: Tx, instances: Mapping[int, Row]) -> list[_Wait]:
+async def evaluate_waits(tx: Tx, instances: Mapping[int, Row]) -> list[Wait]:
     """All waits of these instances as they stand now."""
     waits = [
-        _Wait(
+        Wait(
             instance_id=row["instance_id"],
             upstream_task_id=row["upstream_task_id"],
             upstream_time=row["upstream_time"],
@@ -146,7 +148,7 @@ async def _evaluate_waits(tx: Tx, instances: Mapping[int, Row]) -> list[_Wait]:
     return waits
 
 
-async def _look_for_predecessors(tx: Tx, own: Sequence[_Wait], instances: Mapping[int, Row]) -> None:
+async def _look_for_predecessors(tx: Tx, own: Sequence[Wait], instances: Mapping[int, Row]) -> None:
     """An instance that waits for its turn waits for all earlier ones: the one it was made behind may be gone first."""
     if not own:
         return
@@ -159,7 +161,7 @@ async def _look_for_predecessors(tx: Tx, own: Sequence[_Wait], instances: Mappin
         wait.upstream_time = before or wait.upstream_time
 
 
-async def _pass_over(tx: Tx, absent: Sequence[_Wait], instances: Mapping[int, Row]) -> None:
+async def _pass_over(tx: Tx, absent: Sequence[Wait], instances: Mapping[int, Row]) -> None:
     """Instants that were skipped or removed are passed over: the wait moves on to the latest one before."""
     if not absent:
         return
@@ -203,20 +205,20 @@ async def evaluate(tx: Tx, instance_ids: Iterable[int]) -> Aftermath:
     if not instances:
         return Aftermath()
     # A statement of its own after the locks, so that it sees every ending that was committed before them.
-    waits = await _evaluate_waits(tx, instances)
+    waits = await evaluate_waits(tx, instances)
     policies = {
-        row["id"]: row for row in await tx.fetch(_POLICIES, ids=sorted({row["task_id"] for row in instances.values()}))
+        row["id"]: row for row in await tx.fetch(POLICIES, ids=sorted({row["task_id"] for row in instances.values()}))
     }
-    waits_of: dict[int, list[_Wait]] = {instance_id: [] for instance_id in instances}
+    waits_of: dict[int, list[Wait]] = {instance_id: [] for instance_id in instances}
     for wait in waits:
         waits_of[wait.instance_id].append(wait)
     verdicts = {
-        instance_id: _verdict(row, waits_of[instance_id], policies[row["task_id"]])
+        instance_id: verdict(row, waits_of[instance_id], policies[row["task_id"]])
         for instance_id, row in instances.items()
     }
     aftermath = await _release(tx, [instances[one] for one, verdict in verdicts.items() if verdict is Release.RUN])
     failed = [instances[one] for one, verdict in verdicts.items() if verdict is Release.FAIL]
-    aftermath.add(await _fail(tx, failed, waits_of))
+    aftermath.add(await _fail(tx, failed, waits_of, policies))
     waiting = [wait for wait in waits if verdicts[wait.instance_id] is Release.WAIT]
     if waiting:
         await tx.run(
@@ -235,7 +237,13 @@ async def evaluate(tx: Tx, instance_ids: Iterable[int]) -> Aftermath:
     return aftermath
 
 
-def _verdict(row: Row, waits: Sequence[_Wait], policy: Row) -> Release | None:
+def waits_until(row: Row, policy: Row) -> datetime:
+    """When an instance has waited for its dependencies for too long."""
+    since: datetime = max(row["created_at"], row["scheduled_time"])
+    return since + timedelta(seconds=policy["dependency_timeout_seconds"])
+
+
+def verdict(row: Row, waits: Sequence[Wait], policy: Row) -> Release | None:
     """None if that cannot be told here: nothing is noted then, so that whoever can tell will find it."""
     try:
         mode = DependencyMode(policy["dependency_mode"])
@@ -243,13 +251,12 @@ def _verdict(row: Row, waits: Sequence[_Wait], policy: Row) -> Release | None:
     except ValueError as error:  # Guarantee 10: those who wait beside it are released all the same
         say_once(f"instances of task {row['task_id']} wait for a release of Hourhand that knows its words: {error}")
         return None
-    limit = max(row["created_at"], row["scheduled_time"]) + timedelta(seconds=policy["dependency_timeout_seconds"])
     return release(
         [wait.standing for wait in waits if wait.upstream_task_id == row["task_id"]],
         [wait.standing for wait in waits if wait.upstream_task_id != row["task_id"]],
         mode,
         on_failure,
-        timed_out=row["now"] > limit,
+        timed_out=row["now"] > waits_until(row, policy),
     )
 
 
@@ -271,7 +278,9 @@ async def unblock(tx: Tx, rows: Sequence[Row]) -> None:
     await tx.run(UNBLOCK, moves=moves)
 
 
-async def _fail(tx: Tx, rows: Sequence[Row], waits_of: Mapping[int, Sequence[_Wait]]) -> Aftermath:
+async def _fail(
+    tx: Tx, rows: Sequence[Row], waits_of: Mapping[int, Sequence[Wait]], policies: Mapping[int, Row]
+) -> Aftermath:
     if not rows:
         return Aftermath()
     ends = []
@@ -283,6 +292,20 @@ async def _fail(tx: Tx, rows: Sequence[Row], waits_of: Mapping[int, Sequence[_Wa
             f" ({wait.seen or 'not ended'})"
             for wait in unmet
         )
-        verb = "upstream failed" if any(wait.standing is Standing.FAILED for wait in unmet) else "waited too long for"
-        ends.append(End(row=row, to=Status.FAILED, error_message=f"{verb}: {reasons}"))
+        failed = any(wait.standing is Standing.FAILED for wait in unmet)
+        verb = "upstream failed" if failed else "waited too long for"
+        at_once = failed and policies[row["task_id"]]["upstream_failure_policy"] == UpstreamFailurePolicy.FAIL
+        summary = {"unmet": [_told(one) for one in unmet], "timed_out": not at_once}
+        ends.append(End(row=row, to=Status.FAILED, error_message=f"{verb}: {reasons}", summary=summary))
     return await end_instances(tx, ends, rows[0]["now"])
+
+
+def _told(wait: Wait) -> dict[str, Any]:
+    """What the execution log keeps of a wait that was not met."""
+    at = wait.upstream_time
+    return {
+        "task_id": wait.upstream_task_id,
+        "scheduled_time": None if at is None else at.isoformat(),
+        "standing": wait.standing.value,
+        "outcome": wait.seen,
+    }

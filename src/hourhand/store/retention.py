@@ -7,15 +7,18 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import BigInteger, Text, and_, bindparam, delete, exists, func, literal_column, select, text, union
 
 from hourhand.model.answers import Retained
+from hourhand.store import alert_outbox
 from hourhand.store.backfill import LEDGER_FLOOR
 from hourhand.store.database import Database, Tx
 from hourhand.store.schema import PENDING, PLANNED, RUNNING, executors, lanes, store_values, task_instances
-from hourhand.store.schema_access import idempotency_keys, sessions, sign_in_failures, stats_minutely
+from hourhand.store.schema_access import idempotency_keys, pauses, sessions, sign_in_failures, stats_minutely
 from hourhand.store.sql import any_of, insert, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Instant, to_micros
 
 IDEMPOTENCY = timedelta(hours=24)
+PAUSES = timedelta(days=30)
+"""What a scheduler finds that was away for so long was missed, whether or not it was paused."""
 FAILURES = timedelta(days=1)
 _BATCH = 5_000
 
@@ -64,6 +67,7 @@ _PRUNE_STATS = Statement(delete(stats_minutely).where(stats_minutely.c.minute < 
 _PRUNE_KEYS = Statement(
     delete(idempotency_keys).where(idempotency_keys.c.created_at < bindparam("before", type_=Instant()))
 )
+_PRUNE_PAUSES = Statement(delete(pauses).where(pauses.c.until < bindparam("before", type_=Instant())))
 _PRUNE_SESSIONS = Statement(delete(sessions).where(sessions.c.expires_at < store_clock()))
 _PRUNE_FAILURES = Statement(
     delete(sign_in_failures).where(sign_in_failures.c.failed_at < bindparam("before", type_=Instant()))
@@ -130,6 +134,8 @@ async def _prune_small(tx: Tx, before: datetime, now: datetime) -> None:
     await tx.run(_PRUNE_STATS, before=before)
     await tx.run(_PRUNE_KEYS, before=now - IDEMPOTENCY)
     await tx.run(_PRUNE_SESSIONS)
+    await alert_outbox.prune(tx, before)
+    await tx.run(_PRUNE_PAUSES, before=now - PAUSES)
     await tx.run(_PRUNE_FAILURES, before=now - FAILURES)
     await _prune_lanes(tx)
 

@@ -100,8 +100,8 @@ _REOPEN = Statement(
 )
 
 
-async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> Aftermath:
-    """Restore the living row from its newest ending; of two retries at once one wins."""
+async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> tuple[Row, Aftermath]:
+    """Restore the living row from its newest ending, which is answered; of two retries at once one wins."""
     check_args(args)
     if not possible(instance_id):
         raise NotFound("instance", instance_id)
@@ -115,7 +115,7 @@ async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> Aft
         if since.allocated:
             raise Gone(f"instance {instance_id} has been removed by retention and cannot be retried: run its task anew")
         raise NotFound("instance", instance_id)
-    return await _revive(tx, rows[0], args)
+    return rows[0], await _revive(tx, rows[0], args)
 
 
 async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Aftermath:

@@ -1,10 +1,9 @@
-"""Store: the tables around the engine: who may do what, who did what, who is told, and what operations work on."""
+"""Store: the tables around the engine: who may do what, who did what, and what operations work on."""
 
 from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     CheckConstraint,
     Column,
     Float,
@@ -14,7 +13,6 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     Table,
     Text,
-    true,
 )
 
 from hourhand.store.schema import metadata, partial
@@ -153,37 +151,6 @@ operation_configs = Table(
     Column("updated_by", Text, nullable=False),
     Column("deleted_at", Instant),
     Index("uq_operation_configs_name", "name", unique=True, **partial("deleted_at IS NULL")),
-    sqlite_autoincrement=True,
-)
-
-alert_rules = Table(
-    "alert_rules",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("enabled", Boolean, nullable=False, server_default=true()),
-    Column("condition", Json, nullable=False),
-    Column("scope", Json, nullable=False),
-    Column("targets", Json, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    Column("created_by", Text, nullable=False),
-    sqlite_autoincrement=True,
-)
-
-alert_outbox = Table(
-    "alert_outbox",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("rule_id", Id, nullable=False),
-    Column("event", Json, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("next_try_at", Instant, nullable=False),
-    Column("tries", Integer, nullable=False, server_default="0"),
-    Column("sent_at", Instant),
-    Column("last_error", Text),
-    Index("ix_alert_outbox_unsent", "next_try_at", "id", **partial("sent_at IS NULL")),
-    Index("ix_alert_outbox_created_at", "created_at"),
     sqlite_autoincrement=True,
 )
 

@@ -15,6 +15,7 @@ from sqlalchemy import BigInteger, bindparam, func, select, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
+from hourhand.model.pause import PauseScope
 from hourhand.model.task import Task
 from hourhand.model.words import SkipReason, TriggeredBy
 from hourhand.rules.misfire import SkipRun
@@ -23,6 +24,7 @@ from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import lock_tasks
 from hourhand.store.instants import Made, make_instants, record_skips, targets_of
 from hourhand.store.moving import LOCK_INSTANTS
+from hourhand.store.pauses import pauses_since
 from hourhand.store.registry import alive_executors
 from hourhand.store.release import EVALUATED_AT_ONCE, WAITING_ON, evaluate
 from hourhand.store.schema import SCHEDULED, task_dependencies, task_instances, task_instants, tasks
@@ -30,11 +32,18 @@ from hourhand.store.sql import any_of, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant
 
+Point = tuple[int, datetime]
 _UNSETTLED = select(task_instants).where(task_instants.c.unsettled.is_not(None))
 _ANY_UNSETTLED = Statement(_UNSETTLED.order_by(task_instants.c.unsettled).limit(bindparam("limit")))
 _POINTS = records("points", {"task_id": Id, "scheduled_time": Instant()})
 _THESE_UNSETTLED = Statement(
     _UNSETTLED.join(
+        _POINTS,
+        (_POINTS.c.task_id == task_instants.c.task_id) & (_POINTS.c.scheduled_time == task_instants.c.scheduled_time),
+    )
+)
+_MADE = Statement(
+    select(task_instants.c.task_id, task_instants.c.scheduled_time).join(
         _POINTS,
         (_POINTS.c.task_id == task_instants.c.task_id) & (_POINTS.c.scheduled_time == task_instants.c.scheduled_time),
     )
@@ -135,6 +144,8 @@ async def _make_downstream(
         and dependent["task_id"] in locked
         and _is(Upstream, locked[dependent["task_id"]])
     }
+    now = await tx.now()
+    following, rested = await _without_paused(tx, following, now) if following else (following, set())
     alive = await alive_executors(tx, lease_seconds) if any(locked[one].broadcast for one, _ in following) else []
     made = [
         Made(locked[task_id], instant, TriggeredBy.DEPENDENCY, shards=targets_of(locked[task_id], alive))
@@ -143,9 +154,24 @@ async def _make_downstream(
     nobody = [
         (one.task, SkipRun(SkipReason.NO_EXECUTOR, one.instant, one.instant, 1)) for one in made if not one.shards
     ]
-    await record_skips(tx, nobody, await tx.now())
+    paused = [(locked[one], SkipRun(SkipReason.PAUSED, instant, instant, 1)) for one, instant in sorted(rested)]
+    await record_skips(tx, [*nobody, *paused], now)
     _, aftermath = await make_instants(tx, [one for one in made if one.shards])
     return aftermath
+
+
+async def _without_paused(tx: Tx, following: set[Point], now: datetime) -> tuple[set[Point], set[Point]]:
+    """Those to be made, and those that are skipped since their task is paused; not those that were made before.
+
+    A pause of their group or of everything skips none: what they follow has happened, so they are made, and wait.
+    """
+    resting = {one.scope_id for one in await pauses_since(tx, now) if one.scope is PauseScope.TASK}
+    rested = {point for point in following if point[0] in resting}
+    if rested:
+        points = [{"task_id": task_id, "scheduled_time": at} for task_id, at in sorted(rested)]
+        made = {(row["task_id"], row["scheduled_time"]) for row in await tx.fetch(_MADE, points=points)}
+        return following - rested, rested - made
+    return following, rested
 
 
 def _is(form: type[Upstream | After], task: Task) -> bool:

@@ -6,7 +6,7 @@ import ipaddress
 import math
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, Text, bindparam, delete, select
+from sqlalchemy import ColumnElement, Text, bindparam, delete, select, text
 
 from hourhand.model.errors import Throttled
 from hourhand.store.database import Tx
@@ -40,12 +40,25 @@ _THROTTLED = Statement(
         store_clock().label("now"),
     )
 )
+# So that those who come at the same time do not all find the same count. SQLite writes one after the other anyway.
+_ALONE = Statement(
+    text(
+        "SELECT pg_advisory_xact_lock(hashtextextended('account ' || :account, 0)), "
+        "pg_advisory_xact_lock(hashtextextended('address ' || :address, 0))"
+    ).bindparams(bindparam("account", type_=Text), bindparam("address", type_=Text))
+)
 _ADD = Statement(
     insert(sign_in_failures).values(
         account=bindparam("account", type_=Text), address=bindparam("address", type_=Text), failed_at=store_clock()
     )
 )
 _FORGET = Statement(delete(sign_in_failures).where(sign_in_failures.c.account == bindparam("account", type_=Text)))
+
+
+async def be_alone(tx: Tx, account: str | None, address: str) -> None:
+    """Until this transaction ends nobody else changes these counts."""
+    if tx.dialect == "postgresql":
+        await tx.run(_ALONE, account=account or "", address=site(address))
 
 
 async def refuse_throttled(tx: Tx, account: str | None, address: str) -> None:
@@ -58,7 +71,8 @@ async def refuse_throttled(tx: Tx, account: str | None, address: str) -> None:
 
 async def add_failure(tx: Tx, account: str | None, address: str) -> None:
     """Count one more; without an account it counts for the address alone."""
-    await refuse_throttled(tx, account, address)  # those who came at the same time are refused before they are counted
+    await be_alone(tx, account, address)
+    await refuse_throttled(tx, account, address)
     await tx.run(_ADD, account=account or "", address=site(address))
 
 

@@ -22,6 +22,7 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import BigInteger, Text, bindparam, text
 
 from hourhand.model.errors import StoreError, StoreOwned, StoreUnavailable
+from hourhand.rules.fingerprint import fingerprint
 from hourhand.store.clock import Clock
 from hourhand.store.database import Body, DataRefused, Row
 from hourhand.store.schema import DAILY_TABLES, DAYS_AHEAD
@@ -121,9 +122,9 @@ class SqliteDatabase:
             self._lock.release()
             raise StoreError(f"cannot open {path}: {error}; is it a SQLite file that this user may write?") from error
 
-    async def write(self, body: Body[T], *, durable: bool = True) -> T:
+    async def write(self, body: Body[T], *, durable: bool = True, alone: bool = False) -> T:
         """Run the body in the writer's next transaction."""
-        del durable  # one file, one sync for the whole batch
+        del durable, alone  # one file, one sync for the whole batch
         return await self._writer.call(body)
 
     async def read(self, body: Body[T]) -> T:
@@ -175,6 +176,7 @@ def _connect(path: Path, clock: Clock, *, read_only: bool = False) -> sqlite3.Co
     connection.create_function("clock_timestamp", 0, clock.wall_micros)
     connection.create_function("lease_clock", 0, clock.lease_micros)
     connection.create_function("greatest", 2, max, deterministic=True)
+    connection.create_function("fingerprint", 1, fingerprint, deterministic=True)
     for pragma in (
         "busy_timeout = 5000",
         "journal_mode = WAL",

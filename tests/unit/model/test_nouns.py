@@ -136,6 +136,13 @@ def test_aftermaths_add_up() -> None:
     assert one == Aftermath(unsettled={(1, NOW), (2, NOW)}, freed_keys={"a", "b"}, waiting={1, 2})
 
 
+def test_what_is_only_to_be_counted_leaves_nothing_to_look_after() -> None:
+    one = Aftermath(ended=[(1, 1, Status.SUCCESS, 5)])
+    one.add(Aftermath(ended=[(2, 1, Status.CANCELLED, None)], repeated=[(3, 1, OutcomeKind.LOST)]))
+    assert (len(one.ended), len(one.repeated)) == (2, 1)
+    assert not one
+
+
 def test_answers_begin_empty() -> None:
     assert not Flush().finished
     assert not Flush().aftermath

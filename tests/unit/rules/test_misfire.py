@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hourhand.model.pause import Stretch
 from hourhand.model.words import MisfirePolicy, SkipReason
 from hourhand.rules.misfire import COUNT_LIMIT, Due, SkipRun, due
 from hourhand.rules.schedule import Schedule, next_instant, parse
@@ -239,3 +240,52 @@ def test_every_instant_is_fired_or_in_exactly_one_run_of_skips(
     assert len(fresh) <= burst
     if len(fresh) < burst and found.next_fire_at is not None:
         assert found.next_fire_at > horizon
+
+
+# Pauses
+
+
+def pauses(first: datetime, last: datetime, count: int) -> SkipRun:
+    return SkipRun(SkipReason.PAUSED, first, last, count)
+
+
+def test_what_lies_in_a_rest_is_skipped_and_what_follows_it_is_not() -> None:
+    found = look(HOURLY, at(3), rests=[Stretch(at(4), at(7)), Stretch(at(9), at(10))], policy=MisfirePolicy.CATCH_UP)
+    assert found.fire == (at(3), at(7), at(8), at(10), at(11), at(12))
+    assert found.skipped == (pauses(at(4), at(6), 3), pauses(at(9), at(9), 1))
+    assert found.next_fire_at == at(13)
+
+
+def test_what_has_not_come_is_not_skipped_yet() -> None:
+    found = look(HOURLY, at(11), rests=[Stretch(at(10))], horizon=at(15))
+    assert found == Due((), (pauses(at(11), at(12), 2),), at(13))
+
+
+@pytest.mark.parametrize(
+    ("policy", "fire", "skipped"),
+    [
+        (MisfirePolicy.SKIP, (), (run(at(3), at(4), 2), run(at(8), at(9), 2))),
+        (MisfirePolicy.FIRE_ONCE, (at(9),), (run(at(3), at(4), 2), run(at(8), at(8), 1))),
+        (MisfirePolicy.CATCH_UP, (at(3), at(4), at(8)), (run(at(9), at(9), 1),)),
+    ],
+)
+def test_the_policy_counts_what_was_missed_on_either_side_of_a_rest(
+    policy: MisfirePolicy, fire: tuple[datetime, ...], skipped: tuple[SkipRun, ...]
+) -> None:
+    rests = [Stretch(at(5), at(8)), Stretch(at(9, 30))]
+    found = look(HOURLY, at(3), rests=rests, policy=policy, catch_up_limit=3)
+    assert found.fire == fire
+    assert tuple(one for one in found.skipped if one.reason is SkipReason.MISFIRE) == skipped
+    assert [one for one in found.skipped if one.reason is SkipReason.PAUSED] == [
+        pauses(at(5), at(7), 3),
+        pauses(at(10), at(12), 3),
+    ]
+
+
+def test_the_limit_of_catching_up_counts_for_all_stretches_together() -> None:
+    found = look(HOURLY, at(3), rests=[Stretch(at(5), at(8))], policy=MisfirePolicy.CATCH_UP, catch_up_limit=1)
+    assert found.fire == (at(3), at(12))
+    assert [one for one in found.skipped if one.reason is SkipReason.MISFIRE] == [
+        run(at(4), at(4), 1),
+        run(at(8), at(11), 4),
+    ]

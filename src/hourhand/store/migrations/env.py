@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-import hourhand.store.schema_access  # noqa: F401 - completes the metadata
+import hourhand.store.schema_access
+import hourhand.store.schema_alerts  # noqa: F401 - both complete the metadata
 from hourhand.store.schema import metadata
 
 context.configure(

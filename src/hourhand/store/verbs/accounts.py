@@ -51,9 +51,10 @@ class Users(Transactions):
             before, after, differs = await users.edit_user(tx, user_id, changes)
             if differs:
                 await sessions.close_sessions_of(tx, user_id)
-                told = "the password was changed" if SECRET in changes else None
-                kept = {"before": users.described(before), "after": users.described(after)}
-                await self._record(tx, "edit", "user", user_id, **kept, summary=told)
+                seen = [users.described(before), users.described(after)]
+                if SECRET in changes:
+                    seen = [{**one, "password": word} for one, word in zip(seen, ("the old", "the new"), strict=True)]
+                await self._record(tx, "edit", "user", user_id, before=seen[0], after=seen[1])
             return after
 
         return await self._write(edit)
@@ -69,8 +70,9 @@ class Users(Transactions):
     async def find_password(self, name: str) -> Credential | None:
         return await self._read(lambda tx: users.find_password(tx, name))
 
-    async def rehash_password(self, credential: Credential, password_hash: str) -> None:
-        await self._write(lambda tx: users.rehash_password(tx, credential, password_hash))
+    async def rehash_password(self, credential: Credential, password_hash: str) -> Credential | None:
+        kept = await self._write(lambda tx: users.rehash_password(tx, credential, password_hash))
+        return replace(credential, password_hash=password_hash) if kept else None
 
     async def change_password(
         self, credential: Credential, password_hash: str, *, session_hash: str, new_session_hash: str
@@ -150,6 +152,7 @@ class Sessions(Transactions):
     ) -> tuple[Principal, Session] | None:
         async def open_one(tx: Tx) -> tuple[Principal, Session] | None:
             if isinstance(holder, Credential):
+                await sign_in.be_alone(tx, holder.name, address)
                 await sign_in.refuse_throttled(tx, holder.name, address)
             opened = await sessions.open_session(tx, session_hash, holder, address=address)
             if opened is None:

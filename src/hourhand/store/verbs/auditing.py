@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hourhand.model.audit import Change
-from hourhand.store import audit
+from hourhand.model.audit import AuditEntry, AuditFilter, Change, Verification
+from hourhand.model.page import Page
+from hourhand.store import audit, audit_chain
 from hourhand.store.verbs.transactions import Transactions
 
 
@@ -12,3 +13,17 @@ class Auditing(Transactions):
 
     async def record(self, change: Change) -> None:
         await self._write(lambda tx: audit.record(tx, self._author, [change]))
+
+    async def list_audit(
+        self, wanted: AuditFilter | None = None, *, limit: int = 50, cursor: str | None = None
+    ) -> Page[AuditEntry]:
+        return await self._read(lambda tx: audit.list_audit(tx, wanted or AuditFilter(), limit=limit, cursor=cursor))
+
+    async def seal_audit(self, *, limit: int = 1_000) -> int:
+        return await self._write(lambda tx: audit_chain.seal_audit(tx, limit=limit))
+
+    async def verify_audit(self, *, noted: str | None = None) -> Verification:
+        return await audit_chain.verify_audit(self.database, noted=noted)
+
+    async def retain_audit(self, *, days: int) -> int:
+        return await audit_chain.retain_audit(self.database, days=days, now=await self.now())

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hourhand.model.answers import Declared
+from hourhand.model.answers import Aftermath, Declared
+from hourhand.model.audit import Author, Change
 from hourhand.model.errors import DuplicateName, NotFound
 from hourhand.model.filters import TaskFilter
 from hourhand.model.hints import Hint
 from hourhand.model.page import Page
 from hourhand.model.task import Declaration, Task, TaskDefinition, TaskVersion
+from hourhand.rules.declaration import owner_of
 from hourhand.rules.definition import changes_from
-from hourhand.store import declare, definitions, edit, listing
-from hourhand.store.database import DataRefused
+from hourhand.store import audit, declare, definitions, edit, listing
+from hourhand.store.database import DataRefused, Tx
 from hourhand.store.verbs.transactions import Transactions
 
 
@@ -21,46 +23,80 @@ class Definitions(Transactions):
     """Tasks: written, declared, read."""
 
     async def create_task(self, definition: TaskDefinition, *, by: str) -> Task:
-        task = await self._write(lambda tx: edit.create_task(tx, definition, by=by, look_ahead=self.look_ahead))
+        async def create(tx: Tx) -> tuple[Task, int]:
+            made = await edit.create_task(tx, definition, by=by, look_ahead=self.look_ahead)
+            await self._record(tx, "create", "task", made.id, summary=_named(made), after=audit.task_seen(made))
+            return made, made.id
+
+        async def again(tx: Tx, task_id: int) -> Task:
+            return (await definitions.tasks_by_id(tx, [task_id]))[task_id]
+
+        task, _ = await self._create(create, again)
         self._hints.ring(Hint.WAKE)
+        self._hints.ring(Hint.TASKS, [task.id])
         return task
 
     async def edit_task(
         self, task_id: int, changes: Mapping[str, Any], *, expected_version: int | None = None, by: str
     ) -> Task:
         read = changes_from(changes)
-        try:
-            task, aftermath = await self._write(
-                lambda tx: edit.edit_task(
-                    tx,
-                    task_id,
-                    read,
-                    expected_version=expected_version,
-                    by=by,
-                    look_ahead=self.look_ahead,
-                    lease_seconds=self.lease_seconds,
-                )
+
+        async def change(tx: Tx) -> edit.Edited:
+            done = await edit.edit_task(
+                tx,
+                task_id,
+                read,
+                expected_version=expected_version,
+                by=by,
+                look_ahead=self.look_ahead,
+                lease_seconds=self.lease_seconds,
             )
+            before, after = audit.task_seen(done.before), audit.task_seen(done.after)
+            await self._record(tx, "edit", "task", task_id, summary=_named(done.after), before=before, after=after)
+            return done
+
+        try:
+            _, task, aftermath = await self._write(change)
         except DataRefused as refused:
             if edit.UNIQUE_NAME not in str(refused):
                 raise
             raise DuplicateName("task", read["name"]) from refused  # taken between the look and the write
         await self.follow(aftermath)
         self._hints.ring(Hint.WAKE)
+        self._hints.ring(Hint.TASKS, [task_id])
+        self._hints.ring(Hint.INSTANCES)  # those made ahead have been made again
         return task
 
     async def delete_task(self, task_id: int, *, force: bool = False, by: str) -> None:
-        await self._change(
-            lambda tx: edit.delete_task(
+        async def delete(tx: Tx) -> Aftermath:
+            task, aftermath = await edit.delete_task(
                 tx, task_id, force=force, by=by, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
             )
-        )
+            await self._record(
+                tx,
+                "delete",
+                "task",
+                task_id,
+                summary=_named(task),
+                payload={"force": force},
+                before=audit.task_seen(task),
+            )
+            return aftermath
+
+        await self._change(delete)
+        self._hints.ring(Hint.TASKS, [task_id])
+        self._hints.ring(Hint.INSTANCES)  # what had not started was cancelled
 
     async def declare(self, declarations: Sequence[Declaration], *, app: str, release: int) -> Declared:
         timing = declare.Timing(self.look_ahead, self.lease_seconds)
-        declared, aftermath = await self._write(
-            lambda tx: declare.declare(tx, declarations, app=app, release=release, timing=timing)
-        )
+        author = self._author or Author(id=owner_of(app), name=owner_of(app))
+
+        async def write(tx: Tx) -> declare.Written:
+            done = await declare.declare(tx, declarations, app=app, release=release, timing=timing)
+            await audit.record(tx, author, [_declared(before, after, release) for before, after in done.tasks])
+            return done
+
+        declared, _, aftermath = await self._write(write)
         await self.follow(aftermath)
         self._hints.ring(Hint.WAKE)
         self._hints.ring(Hint.TASKS)
@@ -88,3 +124,19 @@ class Definitions(Transactions):
 
     async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
         return await self._look(wanted)
+
+
+def _named(task: Task) -> str:
+    return f"task {task.name!r}"
+
+
+def _declared(before: Task | None, after: Task, release: int) -> Change:
+    return Change(
+        action="create" if before is None else "edit",
+        resource_type="task",
+        resource_id=str(after.id),
+        summary=_named(after),
+        payload={"declared_by": after.managed_by, "release": release},
+        before=None if before is None else audit.task_seen(before),
+        after=audit.task_seen(after),
+    )

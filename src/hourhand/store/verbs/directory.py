@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hourhand.model.hints import Hint
 from hourhand.model.registry import Executor, Group
 from hourhand.store import access, groups, registry
 from hourhand.store.database import Tx
@@ -23,10 +24,20 @@ class Directory(Transactions):
         address_list: Sequence[str] = (),
     ) -> Group:
         described = {"name": name, "title": title, "address_type": address_type, "address_list": list(address_list)}
-        return await self._write(lambda tx: registry.add_group(tx, described))
+
+        async def create(tx: Tx) -> tuple[Group, int]:
+            made = await registry.add_group(tx, described)
+            await self._record(tx, "create", "group", made.id, summary=f"group {name!r}", after=groups.described(made))
+            return made, made.id
+
+        group, _ = await self._create(create, groups.get_group)
+        self._hints.ring(Hint.GROUPS, [group.id])
+        return group
 
     async def ensure_group(self, name: str) -> Group:
-        return await self._write(lambda tx: registry.ensure_group(tx, name))
+        group = await self._write(lambda tx: registry.ensure_group(tx, name))
+        self._hints.ring(Hint.GROUPS, [group.id])
+        return group
 
     async def get_group(self, group_id: int) -> Group:
         return await self._read(lambda tx: groups.get_group(tx, group_id))
@@ -39,7 +50,9 @@ class Directory(Transactions):
             )
             return after
 
-        return await self._write(edit)
+        group = await self._write(edit)
+        self._hints.ring(Hint.GROUPS, [group_id])
+        return group
 
     async def delete_group(self, group_id: int) -> None:
         async def remove(tx: Tx) -> None:
@@ -47,6 +60,7 @@ class Directory(Transactions):
             await self._record(tx, "delete", "group", group_id, before=groups.described(before))
 
         await self._write(remove)
+        self._hints.ring(Hint.GROUPS, [group_id])
 
     async def set_access_token(self, group_id: int, token_hash: str) -> Group:
         async def replace(tx: Tx) -> Group:

@@ -10,6 +10,7 @@ from hourhand.model.hints import Hint
 from hourhand.model.instance import Assignment, Beat, Ending, Finished, Held, LogLine, Outcome, Progress
 from hourhand.model.registry import Executor
 from hourhand.model.words import OutcomeKind, Status
+from hourhand.rules.lines import of_callback
 from hourhand.store import attempts, beat, claim, finish, reap, registry, values
 from hourhand.store.database import DataRefused
 from hourhand.store.marks import Marks
@@ -67,12 +68,22 @@ class Executing(Transactions):
 
     async def hand_back_unheld(self, executor_id: str, held: Sequence[int]) -> None:
         await self._change(lambda tx: reap.hand_back_unheld(tx, self._versions, executor_id=executor_id, held=held))
+        self._hints.ring(Hint.INSTANCES)
 
     async def report_progress(self, reports: Sequence[Progress]) -> list[Held]:
-        return await self._write(lambda tx: attempts.report_progress(tx, reports)) if reports else []
+        if not reports:
+            return []
+        superseded = await self._write(lambda tx: attempts.report_progress(tx, reports))
+        self._hints.ring(Hint.INSTANCES, (one.instance_id for one in reports))
+        return superseded
 
     async def write_lines(self, lines: Sequence[tuple[Held, LogLine]]) -> int:
-        return await self._write(lambda tx: attempts.write_lines(tx, lines)) if lines else 0
+        if not lines:
+            return 0
+        alone = not any(of_callback(line.seq) for _, line in lines)
+        written = await self.database.write(lambda tx: attempts.write_lines(tx, lines), alone=alone)
+        self._hints.ring(Hint.LINES, (held.instance_id for held, _ in lines))
+        return written
 
     async def finish(self, endings: Sequence[Ending]) -> list[Finished]:
         flush = await self.flush(endings)

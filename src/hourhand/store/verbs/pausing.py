@@ -2,8 +2,65 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
+from hourhand.model.hints import Hint
+from hourhand.model.pause import Pause, PauseScope
+from hourhand.store import pauses, pausing
+from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
 
 class Pausing(Transactions):
     """A task, a group, or everything rests."""
+
+    async def pause(
+        self,
+        scope: PauseScope,
+        scope_id: int | None = None,
+        *,
+        reason: str,
+        until: datetime | None = None,
+        by: str,
+    ) -> Pause:
+        async def create(tx: Tx) -> tuple[Pause, int]:
+            made = await pausing.pause(
+                tx, scope, scope_id, reason=reason, until=until, by=by, look_ahead=self.look_ahead
+            )
+            await self._record(tx, "create", "pause", made.id, after=_kept(made))
+            return made, made.id
+
+        made, _ = await self._create(create, pauses.get_pause)
+        self._ring()
+        return made
+
+    async def resume(self, pause_id: int) -> None:
+        async def end(tx: Tx) -> None:
+            before = await pausing.resume(tx, pause_id, look_ahead=self.look_ahead)
+            await self._record(tx, "delete", "pause", pause_id, before=_kept(before))
+
+        await self._write(end)
+        self._ring()
+
+    async def get_pause(self, pause_id: int) -> Pause:
+        return await self._read(lambda tx: pauses.get_pause(tx, pause_id))
+
+    async def list_pauses(self) -> list[Pause]:
+        return await self._read(pauses.active_pauses)
+
+    def _ring(self) -> None:
+        self._hints.ring(Hint.WAKE)  # schedules rest, or go on
+        self._hints.ring(Hint.PENDING)  # and so do lanes: executors look around
+        self._hints.ring(Hint.PAUSES)
+
+
+def _kept(one: Pause) -> dict[str, Any]:
+    """What the audit keeps of a pause."""
+    return {
+        "scope": one.scope.value,
+        "scope_id": one.scope_id,
+        "reason": one.reason,
+        "owner": one.owner,
+        "until": None if one.until is None else one.until.isoformat(),
+    }

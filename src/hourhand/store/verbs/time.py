@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from hourhand.model.answers import Materialised
+from hourhand.model.answers import Aftermath, Materialised
 from hourhand.model.hints import Hint
 from hourhand.service.metrics import INSTANTS_MADE, INSTANTS_SKIPPED
 from hourhand.store import backfill, materialise
+from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
 
@@ -33,9 +34,19 @@ class Time(Transactions):
         return await self._read(materialise.next_wake)
 
     async def backfill(self, task_id: int, begin: datetime, end: datetime, *, by: str) -> int:
-        made, aftermath = await self._write(
-            lambda tx: backfill.backfill(tx, task_id, begin, end, by=by, lease_seconds=self.lease_seconds)
-        )
+        async def create(tx: Tx) -> tuple[tuple[int, Aftermath], int]:
+            count, following = await backfill.backfill(
+                tx, task_id, begin, end, by=by, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
+            )
+            if count:
+                asked = {"from": begin, "to": end}
+                await self._record(tx, "backfill", "task", task_id, payload=asked, after={"made": count})
+            return (count, following), count
+
+        async def again(_tx: Tx, count: int) -> tuple[int, Aftermath]:
+            return count, Aftermath()
+
+        (made, aftermath), _ = await self._create(create, again)
         await self.follow(aftermath)
         self._hints.ring(Hint.PENDING)
         self._hints.ring(Hint.INSTANCES)

@@ -1,0 +1,88 @@
+"""Service: targets of alerts: sealed when they are written, opened when something is sent to them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from hourhand.contracts.notifier import Notifier, NotSent
+from hourhand.model.alert import Target
+from hourhand.model.errors import FieldError, InvalidInput
+from hourhand.service.envelope import Envelope, Unsealable
+
+MOST_TARGETS = 20
+LONGEST_TARGET = 4_000
+
+
+class Post:
+    """The notifiers of this process, and the key of their targets."""
+
+    def __init__(self, notifiers: Iterable[Notifier], envelope: Callable[[], Awaitable[Envelope]]) -> None:
+        self._notifiers = {one.kind: one for one in notifiers}
+        self._envelope = envelope
+
+    async def sealed(self, given: Sequence[object], kept: Sequence[Target] = ()) -> tuple[Target, ...]:
+        """The targets that somebody wrote, checked and sealed; `{"id": …}` stands for one of those that are kept."""
+        if len(given) > MOST_TARGETS:
+            raise InvalidInput.one("targets", None, f"there are {len(given)} targets: give at most {MOST_TARGETS}")
+        errors: list[FieldError] = []
+        targets = []
+        for place, one in enumerate(given):
+            try:
+                targets.append(self._kept(one, kept) or await self._seal(one))
+            except ValueError as error:
+                errors.append(FieldError(f"targets.{place}", None, str(error)))  # never with the value: it is secret
+        if errors:
+            raise InvalidInput(errors)
+        if len({target.id for target in targets}) < len(targets):
+            raise InvalidInput.one("targets", None, "one of the targets is named twice: name it once")
+        return tuple(targets)
+
+    @staticmethod
+    def _kept(given: object, kept: Sequence[Target]) -> Target | None:
+        if not isinstance(given, Mapping) or set(given) != {"id"}:
+            return None
+        for target in kept:
+            if target.id == given["id"]:
+                return target
+        raise ValueError("there is no target of this id in this rule: write the target itself")
+
+    async def _seal(self, given: object) -> Target:
+        notifier = next((one for one in self._notifiers.values() if one.takes(given)), None)
+        if notifier is None:
+            raise ValueError(
+                'is no target: give an Apprise URL such as "mailto://user:password@example.com", or an object like '
+                '{"webhook": "https://example.com/alerts", "secret": "…"}'
+            )
+        text = json.dumps(given)
+        if len(text) > LONGEST_TARGET:
+            raise ValueError(f"is too long: give at most {LONGEST_TARGET} characters")
+        shown = notifier.check(given)
+        target_id = secrets.token_hex(8)
+        envelope = await self._envelope()
+        sealed = envelope.seal(text.encode(), belongs_to=_owner(target_id))
+        return Target(id=target_id, kind=notifier.kind, shown=shown, sealed=base64.b64encode(sealed).decode())
+
+    async def send(self, target: Target, event: Mapping[str, Any]) -> None:
+        """Bring a notice to a target; raises NotSent."""
+        notifier = self._notifiers.get(target.kind)
+        if notifier is None:
+            raise NotSent(f"this release knows no target of the kind {target.kind!r}")
+        try:
+            envelope = await self._envelope()
+            opened = envelope.open(base64.b64decode(target.sealed), belongs_to=_owner(target.id))
+        except (Unsealable, InvalidInput, ValueError) as error:
+            raise NotSent(str(error)) from None
+        await notifier.send(json.loads(opened), event)
+
+    async def close(self) -> None:
+        """Give everything back."""
+        for one in self._notifiers.values():
+            await one.close()
+
+
+def _owner(target_id: str) -> str:
+    return f"alert target {target_id}"

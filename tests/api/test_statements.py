@@ -1,0 +1,75 @@
+"""Lists take the same number of statements, however many items they hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from api.answers import API, ok
+from hourhand.model.words import OutcomeKind
+from hourhand.store.statements import Statement
+
+if TYPE_CHECKING:
+    import httpx
+
+    from contracts.world import World
+
+LISTS = (
+    "/tasks",
+    "/instances?status=pending",
+    "/instances?status=failed",
+    "/execution-logs",
+    "/groups",
+    "/executors",
+    "/audit-logs",
+    "/users",
+    "/tokens",
+    "/pauses",
+    "/alert-rules",
+)
+MANY = 200
+
+
+async def _add(rest: httpx.AsyncClient, world: World, first: int, last: int) -> None:
+    """Some more of everything that is listed."""
+    await world.executor()
+    above = await world.task(f"above {first}")
+    for number in range(first, last):
+        task = await world.task(f"t{number}", schedule="@upstream", dependency_ids=(above.id,))
+        await world.submit(task)
+        await world.executor(f"e{number}", group="other")
+        ok(await rest.post(f"{API}/groups", json={"name": f"g{number}"}), 201)
+        ok(await rest.post(f"{API}/tokens", json={"name": f"k{number}", "role": "viewer"}), 201)
+        body = {"scope": "task", "task_id": task.id, "reason": "later"}
+        ok(await rest.post(f"{API}/pauses", json=body), 201)
+    await world.run_all(kind=OutcomeKind.FAILED)
+    for number in range(first, last):
+        await world.submit(await world.store.find_task(f"t{number}"))
+
+
+async def _statements(rest: httpx.AsyncClient, path: str, counted: list[str]) -> tuple[int, int]:
+    """How many statements a list took, and how many items it has."""
+    await rest.get(f"{API}{path}")  # names of groups are remembered
+    counted.clear()
+    answer = ok(await rest.get(f"{API}{path}", params={"limit": 200} if "limit" not in path else None))
+    return len(counted), len(answer.get("items", answer.get("nodes", ())))
+
+
+async def test_a_list_of_many_takes_as_many_statements_as_a_list_of_one(
+    rest: httpx.AsyncClient, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[str] = []
+    compiled = Statement.compiled
+
+    def counting(self: Statement, dialect: str) -> object:
+        counted.append(str(self.clause))
+        return compiled(self, dialect)
+
+    monkeypatch.setattr(Statement, "compiled", counting)
+    await _add(rest, world, 0, 1)
+    few = {path: await _statements(rest, path, counted) for path in LISTS}
+    await _add(rest, world, 1, MANY)
+    many = {path: await _statements(rest, path, counted) for path in LISTS}
+    assert {path: count for path, (count, _) in many.items()} == {path: count for path, (count, _) in few.items()}
+    assert many["/tasks"][1] == MANY
