@@ -30,14 +30,15 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(store: Store) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(store: Store, settings: Settings | None = None) -> AsyncIterator[httpx.AsyncClient]:
     """Serve the store; the client is an admin."""
     await store.ensure_admin_token(hash_token(TOKEN))
-    config = uvicorn.Config(create_app(store, Settings()), log_config=None, access_log=False, ws="none")
+    config = uvicorn.Config(create_app(store, settings or Settings()), log_config=None, access_log=False, ws="none")
     server = _Server(config)
     # With its protocol named, asyncio sends small packets at once; else each answer waits 40 ms for an acknowledgement.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
+        listener.listen()  # at once: the server gets to it when it runs
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         running = asyncio.create_task(server.serve(sockets=[listener]))
         headers = {"Authorization": f"Bearer {TOKEN}"}

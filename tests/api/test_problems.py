@@ -39,7 +39,7 @@ class Everybody:
 class NoStore:
     """A store that cannot be reached, and says more than an answer may."""
 
-    async def ping(self) -> None:
+    async def signs(self) -> None:
         raise StoreUnavailable("canary-host refused the connection")
 
 

@@ -28,7 +28,7 @@ JSON = {"Content-Type": "application/json"}
 
 def test_health_needs_no_token(visitor: httpx.Client) -> None:
     for path in ("/healthz", "/readyz"):
-        assert visitor.get(path).json() == {"status": "ok"}
+        assert visitor.get(path).json()["status"] == "ok"
 
 
 def test_health_answers_a_question_without_a_body(visitor: httpx.Client) -> None:
@@ -47,7 +47,7 @@ def test_every_answer_has_a_request_id(client: httpx.Client) -> None:
     assert client.get("/healthz", headers={"X-Request-Id": "a b\tc"}).headers["x-request-id"] != "a b\tc"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/version", PREVIEW, "/api/v1/openapi.json", "/api/v1/none", "/docs", "/x"])
+@pytest.mark.parametrize("path", ["/api/v1/version", PREVIEW, "/api/v1/none", "/docs/x", "/x"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
 def test_everything_else_is_denied_without_a_token(visitor: httpx.Client, method: str, path: str) -> None:
     refused = visitor.request(method, path)

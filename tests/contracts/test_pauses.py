@@ -366,7 +366,10 @@ async def test_a_paused_group_is_given_no_permits(world: World) -> None:
 async def test_schedulers_and_executors_are_told(world: World) -> None:
     task = await world.task()
     heard: list[Hint] = []
-    forget = [world.store.listen(hint, lambda _, hint=hint: heard.append(hint)) for hint in (Hint.WAKE, Hint.PENDING)]
+    forget = [
+        world.store.listen(Hint.WAKE, lambda _: heard.append(Hint.WAKE)),
+        world.store.listen(Hint.PENDING, lambda _: heard.append(Hint.PENDING)),
+    ]
     pause = await paused(world, task)
     async with asyncio.timeout(30):
         while set(heard) < {Hint.WAKE, Hint.PENDING}:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hourhand.model.task import Task
 
 
-async def ended(engine: Engine, task: Task) -> list[Instance]:
-    found = await engine.store.list_logs(InstanceFilter(task_id=task.id), limit=200)
+async def known(engine: Engine, task: Task) -> list[Instance]:
+    found = await engine.store.list_instances(InstanceFilter(task_id=task.id), limit=200)
     return sorted(found.items, key=lambda one: one.scheduled_time)
 
 
@@ -27,7 +27,7 @@ async def succeeded_after(engine: Engine, task: Task, pause_id: int | None = Non
     async with asyncio.timeout(PATIENCE):
         while True:
             until = None if pause_id is None else (await engine.store.get_pause(pause_id)).until
-            found = await ended(engine, task)
+            found = await known(engine, task)
             if any(one.status is Status.SUCCESS and (until is None or one.scheduled_time >= until) for one in found):
                 return found
             await asyncio.sleep(0.05)

@@ -5,6 +5,7 @@ Denied by default: what is not public here needs a token or a session, also wher
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import uuid
@@ -39,6 +40,9 @@ SIGNED = "/api/v1/callbacks/"
 SAFE = frozenset({"GET", "HEAD"})
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
+MAX_HEAD_BYTES = 64 * 1024
+BODY_SECONDS = 30.0
+"""So long a client may take for the body of its request."""
 MAX_DEPTH = 64
 MAX_CONTAINERS = 100_000
 
@@ -103,11 +107,12 @@ class Gate:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
+            _check_head(scope)
             if (scope["method"], scope["path"]) == SIGN_IN:
                 _refuse_other_sites(scope)  # else one could sign a visitor in as somebody else
             elif scope["path"] not in self.public and not scope["path"].startswith(SIGNED):
                 scope["state"]["caller"] = await self._authenticate(scope)
-            body = await _read_body(scope, receive)
+            body = await _read_in_time(scope, receive)
             _check_type(scope, body)
             _check_shape(body)
             scope["state"]["body"] = body
@@ -180,6 +185,23 @@ def _header(scope: Scope, name: bytes) -> str:
 def _request_id(scope: Scope) -> str:
     given = _header(scope, b"x-request-id")
     return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _check_head(scope: Scope) -> None:
+    size = sum(len(name) + len(value) for name, value in scope["headers"])
+    if size + len(scope["raw_path"]) + len(scope["query_string"]) > MAX_HEAD_BYTES:
+        detail = f"the path and the headers are larger than {MAX_HEAD_BYTES} bytes: send less"
+        raise _Refused(Problem(431, detail, headers={"Connection": "close"}))
+
+
+async def _read_in_time(scope: Scope, receive: Receive) -> bytes:
+    """Read the whole body, or stop waiting for it."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _read_body(scope, receive)
+    except TimeoutError:
+        detail = f"the body was not complete after {BODY_SECONDS:g} seconds: send it at once, or send less"
+        raise _Refused(Problem(408, detail, headers={"Connection": "close"})) from None
 
 
 async def _read_body(scope: Scope, receive: Receive) -> bytes:

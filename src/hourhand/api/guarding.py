@@ -7,6 +7,7 @@ refused further in, is kept in the audit.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +19,7 @@ from starlette.exceptions import HTTPException
 from hourhand.api.permissions import PERMISSIONS, Extent, Needs
 from hourhand.api.reach import Reach
 from hourhand.model.audit import Author, Change
-from hourhand.model.errors import Forbidden, HourhandError, InvalidInput, StoreError
+from hourhand.model.errors import FieldError, Forbidden, HourhandError, InvalidInput, StoreError, shown
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 API = "/api/v1"
 SAFE = frozenset({"GET", "HEAD"})
+_ID = re.compile(r"-?[0-9]{1,100}", re.ASCII)
 _DONE = {"GET": "read", "POST": "create", "PATCH": "edit", "DELETE": "delete"}
 
 log = logging.getLogger(__name__)
@@ -79,6 +81,7 @@ async def _refuse(request: Request, caller: Principal, needs: Needs) -> None:
         raise Forbidden(
             f"this needs the role {needs.role.value} or a higher one: the role of {caller.name!r} is {caller.role}"
         )
+    _refuse_strange_ids(request.path_params)
     if caller.groups is None or needs.extent is Extent.ANY:
         return
     state = request.app.state
@@ -91,8 +94,22 @@ async def _refuse(request: Request, caller: Principal, needs: Needs) -> None:
         "group_id": reach.group_id,
     }
     for name, value in request.path_params.items():
-        if name in checks and str(value).isdecimal():  # what is no number has no object either, and is refused later
+        if name in checks:
             await checks[name](int(value))
+
+
+def _refuse_strange_ids(params: Mapping[str, str]) -> None:
+    """Refuse what is no id in plain digits.
+
+    Else `+7`, ` 7` or `7.0` would be a number to whoever parses it later, and none to whoever checks the reach here.
+    """
+    errors = [
+        FieldError(name, value, f"{shown(value)} is not an id: give a whole number, such as 7")
+        for name, value in params.items()
+        if name.endswith("_id") and not _ID.fullmatch(value)
+    ]
+    if errors:
+        raise InvalidInput(errors)
 
 
 async def _keep(request: Request, caller: Principal, error: Exception) -> None:

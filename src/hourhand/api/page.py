@@ -35,8 +35,8 @@ code { font: .875rem/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 """
 FORM_STYLE = """
 label { display: block; margin: .75rem 0 .25rem; color: var(--dim); }
-input { display: block; box-sizing: border-box; width: 100%; max-width: 22rem; padding: .5rem .7rem; border: 1px solid var(--dim);
-  border-radius: .4rem; background: var(--box); color: var(--ink); font: inherit; }
+input { display: block; box-sizing: border-box; width: 100%; max-width: 22rem; padding: .5rem .7rem;
+  border: 1px solid var(--dim); border-radius: .4rem; background: var(--box); color: var(--ink); font: inherit; }
 button { margin: 1.25rem 0 0; padding: .5rem 1.1rem; border: 0; border-radius: .4rem; background: var(--hand);
   color: var(--paper); font: inherit; font-weight: 600; cursor: pointer; }
 button:disabled { opacity: .6; cursor: default; }

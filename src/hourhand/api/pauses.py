@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,7 +17,12 @@ from hourhand.model.errors import InvalidInput
 from hourhand.model.pause import Pause, PauseScope
 
 router = guarded_router(prefix="/pauses", tags=["pauses"])
-_EXAMPLE = {"scope": "group", "group": "billing", "reason": "the ledger is moving", "until": "2026-11-15T09:00:00Z"}
+_EXAMPLE: dict[str, Any] = {
+    "scope": "group",
+    "group": "billing",
+    "reason": "the ledger is moving",
+    "until": "2026-11-15T09:00:00Z",
+}
 
 
 class PauseInput(Input):
@@ -106,7 +112,7 @@ async def resume(pause_id: int, store: TheStore, reach: TheReach) -> None:
     if found.group is None:
         reach.whole("this pause")
     else:
-        reach.group(found.group)
+        reach.group_of(f"pause {pause_id}", found.group)
     await store.resume(pause_id)
 
 

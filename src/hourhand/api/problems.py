@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.routing import compile_path
 
 from hourhand.api.wording import field_error
 from hourhand.model.errors import (
@@ -138,7 +138,8 @@ def install(app: FastAPI) -> None:
             case 404:
                 detail = f"there is nothing at {request.url.path}"
             case 405:
-                allowed = ", ".join(sorted(_methods(request)))
+                named = (error.headers or {}).get("Allow", "")
+                allowed = ", ".join(sorted(_methods(request) or {named}))
                 detail = f"{request.url.path} does not answer {request.method}: use {allowed}"
                 return Problem(405, detail, headers={"Allow": allowed})
             case 400:
@@ -147,6 +148,10 @@ def install(app: FastAPI) -> None:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return every method that something answers at this path; Starlette names those of one route only."""
-    routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
-    return {method for route in routes for method in getattr(route, "methods", None) or ()}
+    """Return every method that the document has for this path; Starlette names those of one route only."""
+    return {
+        method.upper()
+        for path, methods in request.app.openapi()["paths"].items()
+        if compile_path(path)[0].match(request.url.path)
+        for method in methods
+    }

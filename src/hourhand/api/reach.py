@@ -37,6 +37,11 @@ class Reach:
         if not self.caller.reaches(name):
             raise Forbidden(f"group {name!r} is out of reach: {self._whose()}")
 
+    def group_of(self, what: str, name: str) -> None:
+        """Refuse what belongs to a group out of reach, without telling which group that is."""
+        if not self.caller.reaches(name):
+            raise Forbidden(f"{what} is out of reach: {self._whose()}")
+
     async def group_id(self, group_id: int) -> None:
         """Refuse a group that is out of reach; one that there is not is left to whoever looks for it."""
         if self.limited:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import uvicorn
 
 from hourhand.api.app import create_app
+from hourhand.api.connection import Connection
 from hourhand.api.streaming import Streams
 from hourhand.bootstrap import AdminToken, engine, ensure_admin_token
 from hourhand.bootstrap.engine import Work, awaited_store
@@ -55,6 +56,7 @@ async def serve(
             server = _Server(
                 uvicorn.Config(
                     app,
+                    http=Connection,
                     log_config=None,
                     access_log=False,
                     server_header=False,

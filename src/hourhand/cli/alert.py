@@ -139,7 +139,7 @@ def send_test(name: Name, *, as_json: AsJson = False) -> None:
     elif not found["targets"]:
         note("It has no target: `hourhand alert edit NAME --to URL`.")
     for one in [] if as_json else found["targets"]:
-        typer.echo(f"{one['target']}: {'sent' if one['ok'] else one['error']}")
+        typer.echo(f"{one['target']}: {'sent' if one['ok'] else one['error'].removeprefix(one['target']).strip()}")
     if not all(one["ok"] for one in found["targets"]):
         raise typer.Exit(1)
 

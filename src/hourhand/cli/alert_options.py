@@ -39,6 +39,7 @@ WORDS = {
     "condition.times_median": "--times-median",
     "condition.minutes": "--minutes",
     "scope": "--task",
+    "targets": "--to",
 }
 
 

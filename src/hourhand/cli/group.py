@@ -105,7 +105,7 @@ def edit(
     if as_json:
         print_json(group)
     else:
-        typer.echo(f"Group {name!r} is changed ({', '.join(_OPTIONS[field] for field in changes)}).")
+        typer.echo(f"Group {name!r} is changed ({', '.join(changes)}).")
 
 
 @app.command()

@@ -18,7 +18,7 @@ app = typer.Typer(name="instance", help="Look after instances: the occurrences o
 Id = Annotated[int, typer.Argument(metavar="ID", min=1, help="The instance's id.", show_default=False)]
 IdOrMany = Annotated[
     int | None,
-    typer.Argument(metavar="[ID]", min=1, help="The instance's id; without one, a filter.", show_default=False),
+    typer.Argument(metavar="ID", min=1, help="The instance's id; without one, a filter.", show_default=False),
 ]
 COLUMNS = (
     Column("ID", right=True),

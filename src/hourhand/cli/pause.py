@@ -14,6 +14,7 @@ from hourhand.model.errors import InvalidInput
 
 app = typer.Typer(
     name="pause",
+    short_help="Let a task, a group or everything rest; a paused task can still be run by hand.",
     help="Let a task, a group or everything rest. Instants that fall due meanwhile are recorded as skipped; what runs "
     "goes on. A paused task can still be run by hand; of a paused group, or while all is paused, nothing starts.",
     no_args_is_help=True,

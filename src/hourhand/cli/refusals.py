@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
 from hourhand.model.errors import InvalidInput
+
+_PLACE = re.compile(r"\.[0-9]+$")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from hourhand.cli.printing import AsJson, Column, note, print_json, print_table,
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.words import TaskType
 
-app = typer.Typer(name="stats", help="Look at figures.", invoke_without_command=True)
+app = typer.Typer(name="stats", invoke_without_command=True)
 OfGroup = Annotated[str | None, typer.Option("--group", metavar="NAME", help="Of this group only.", show_default=False)]
 OfType = Annotated[TaskType | None, typer.Option("--type", help="Of tasks of this type only.", show_default=False)]
 Begin = Annotated[

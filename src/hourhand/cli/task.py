@@ -27,7 +27,7 @@ from hourhand.model.words import TaskType
 app = typer.Typer(name="task", help="Look after tasks: what to run and when.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The task's name.", show_default=False)]
 NameOrMany = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="The task's name; without one, a filter.", show_default=False)
+    str | None, typer.Argument(metavar="NAME", help="The task's name; without one, a filter.", show_default=False)
 ]
 COLUMNS = (
     Column("NAME"),
@@ -276,10 +276,10 @@ def run(
     with connected() as rest:
         task = rest.task(name)
         at = None if run_at is None else moments.read(run_at, "--run-at", task["timezone"])
-        living = None if key is None else rest.living_with_key(task["id"], key)
+        living = None if key is None or as_json else rest.living_with_key(task["id"], key)
         instance = rest.post(f"/tasks/{task['id']}/run", args=given, priority=priority, key=key, run_at=at)
         if living == instance["id"]:
-            note(f"This is the living instance {living} with the key {key!r}: no new one was made.")
+            note(f"This is the living instance {living} with that key: no new one was made.")
         if wait or follow:
             instance = following.wait(rest, instance, following.Printer(to_stderr=as_json) if follow else None)
     ended = wait or follow

@@ -26,7 +26,7 @@ COLUMNS = (
 def graph(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Only what leads to this task and from it.", show_default=False),
+        typer.Argument(metavar="NAME", help="Only what leads to this task and from it.", show_default=False),
     ] = None,
     *,
     group: Annotated[str | None, typer.Option(help="Only within this group.", show_default=False)] = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
@@ -16,7 +17,7 @@ from hourhand.contracts.notifier import NotSent
 from hourhand.service.addresses import AddressPolicy, AddressRefused
 
 if TYPE_CHECKING:
-    from apprise import AppriseAsset, NotifyBase
+    from apprise import Apprise, AppriseAsset, NotifyBase
 
 SECONDS = 30.0
 THREADS = 8
@@ -48,8 +49,9 @@ class AppriseNotifier:
 
     async def send(self, target: str, event: Mapping[str, Any]) -> None:
         """Send it once."""
+        loop = asyncio.get_running_loop()
         try:
-            instance = _instance(target)
+            instance = await loop.run_in_executor(self._threads, _instance, target)
         except ValueError as error:
             raise NotSent(str(error)) from None
         shown = _shown(instance)
@@ -58,7 +60,7 @@ class AppriseNotifier:
         said: list[str] = []
         _said.set(said)
         context = copy_context()
-        work = asyncio.get_running_loop().run_in_executor(self._threads, lambda: context.run(_notify, instance, event))
+        work = loop.run_in_executor(self._threads, lambda: context.run(_notify, instance, event))
         try:
             async with asyncio.timeout(self._seconds):
                 done = await work
@@ -101,11 +103,10 @@ def _schema(target: str) -> str:
 
 
 def _instance(target: str) -> NotifyBase:
-    from apprise import Apprise  # noqa: PLC0415 - it takes a second, and most processes send nothing
-
     if _schema(target) in _LOCAL:
         raise ValueError(f"{_schema(target)}:// speaks to the machine itself: give a target that reaches people")
-    instance = Apprise.instantiate(target, asset=_asset(), suppress_exceptions=True)
+    library, asset = _loaded()
+    instance = library.instantiate(target, asset=asset, suppress_exceptions=True)
     if instance is None:
         raise ValueError(
             "is no URL that Apprise knows: give one such as mailto://user:password@example.com or "
@@ -115,35 +116,38 @@ def _instance(target: str) -> NotifyBase:
 
 
 @cache
-def _asset() -> AppriseAsset:
-    from apprise import AppriseAsset  # noqa: PLC0415 - the same
+def _loaded() -> tuple[type[Apprise], AppriseAsset]:
+    """Load Apprise and all it knows, which takes a second: only where something is sent, and never on the loop."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for libraries by importing them, old ones too
+        from apprise import Apprise, AppriseAsset  # noqa: PLC0415 - see above
 
-    _quieten()
-    return AppriseAsset(
-        app_id="Hourhand",
-        app_desc="Hourhand",
-        app_url="",
-        async_mode=False,
-        secure_logging=True,
-        http_redirects=False,  # where it leads nobody has checked
-        storage_mode="memory",
-        allow_templates=False,  # they are read from this machine's files
-    )
+        _quieten()
+        asset = AppriseAsset(
+            app_id="Hourhand",
+            app_desc="Hourhand",
+            app_url="",
+            async_mode=False,
+            secure_logging=True,
+            http_redirects=False,  # where it leads nobody has checked
+            storage_mode="memory",
+            allow_templates=False,  # they are read from this machine's files
+        )
+        Apprise.instantiate("json://localhost", asset=asset)
+    return Apprise, asset
 
 
 def _quieten() -> None:
     """What Apprise logs may hold secrets: it goes to whoever is sending, and nowhere else."""
-    logger = logging.getLogger("apprise")
-    logger.handlers = [_Listener()]
-    logger.propagate = False
-    logger.setLevel(logging.WARNING)
+    logging.getLogger("apprise").addFilter(_Listener())
 
 
-class _Listener(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
+class _Listener(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
         said = _said.get()
-        if said is not None:
+        if said is not None and record.levelno >= logging.WARNING:
             said.append(record.getMessage())
+        return False
 
 
 def _shown(instance: NotifyBase) -> str:

@@ -112,7 +112,7 @@ def _not_yet(facts: Facts) -> Iterator[Reason]:
     """What is available later: by its schedule or its submitter, or since an attempt did not succeed."""
     instance, attempt = facts.instance, facts.attempt
     at = instance.available_at
-    if at is None or at <= facts.now:
+    if at is None or at <= facts.looked_at:
         return
     if attempt is not None and attempt.fence == instance.fence - 1 and attempt.outcome is not OutcomeKind.LOST:
         most = None if facts.definition is None else (facts.definition.max_retries or 0) + 1

@@ -74,7 +74,7 @@ class Lanes:
 class Facts:
     """One instance at one moment."""
 
-    now: datetime
+    looked_at: datetime
     instance: Instance
     definition: TaskDefinition | None
     """None when this release cannot read it."""

@@ -105,14 +105,15 @@ async def explain(tx: Tx, versions: Versions, instance_id: int, *, lease_seconds
     """Gather what the rules need to know, and ask them."""
     instance = await get_instance(tx, instance_id)
     version = (instance.task_id, instance.task_version)
+    now = await tx.now()
     facts: dict[str, Any] = {
-        "now": await tx.now(),
+        "looked_at": now,
         "instance": instance,
         "definition": (await versions.get(tx, [version])).get(version),
     }
     match instance.status:
         case Status.PLANNED | Status.PENDING:
-            facts |= await _obstacles(tx, instance, facts["now"], lease_seconds)
+            facts |= await _obstacles(tx, instance, now, lease_seconds)
         case Status.RUNNING:
             rows = await tx.fetch(_IS_EXPIRED, instance_id=instance.id)
             facts["lease_expired"] = bool(rows and rows[0]["expired"])

@@ -121,8 +121,8 @@ def totals(*, grouped: bool, typed: bool, failed: bool) -> Statement:
 
 @lru_cache(maxsize=4)
 def reasons(*, grouped: bool, typed: bool) -> Statement:
-    """How many failed in each minute, by reason and task: the most frequent ones."""
-    each = _endings(
+    """How many failed in each minute, by reason and task: the most frequent ones, of so many that are looked at."""
+    looked_at = _endings(
         fingerprint_of(_logs.error_message).label("fingerprint"),
         case((_RAN, _logs.duration_ms), else_=constant(0)).label("duration_ms"),
         _logs.task_id,
@@ -131,7 +131,8 @@ def reasons(*, grouped: bool, typed: bool) -> Statement:
         grouped=grouped,
         typed=typed,
         failed=True,
-    ).subquery("each")
+    ).limit(bindparam("looked_at", type_=BigInteger))
+    each = looked_at.subquery("each")
     key = [each.c[name] for name in (*_KEY, "fingerprint", "task_id", "bucket")]
     return Statement(
         select(

@@ -51,7 +51,7 @@ def instance(status: Status, **changes: Any) -> Instance:
 
 
 def facts(one: Instance, **changes: Any) -> Facts:
-    return Facts(**{"now": NOW, "instance": one, "definition": DEFINITION, "lanes": LANES, **changes})
+    return Facts(**{"looked_at": NOW, "instance": one, "definition": DEFINITION, "lanes": LANES, **changes})
 
 
 def reasons(known: Facts) -> list[Reason]:

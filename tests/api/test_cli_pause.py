@@ -1,0 +1,75 @@
+"""`hourhand pause` against a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from api.cli import Terminal
+from serving import Served
+
+
+@pytest.fixture(scope="module")
+def hourhand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    with Served(tmp_path_factory.mktemp("pause")) as served:
+        terminal = Terminal(served)
+        terminal.done("task", "add", "books", "--command", "true", "--schedule", "@yearly")
+        yield terminal
+
+
+@pytest.fixture(autouse=True)
+def resumed(hourhand: Terminal) -> Iterator[None]:
+    yield
+    for pause in hourhand.done("pause", "list", "--json").json["items"]:
+        hourhand.done("pause", "resume", str(pause["id"]))
+
+
+def test_a_paused_task_can_still_be_run_by_hand(hourhand: Terminal) -> None:
+    said = hourhand.done("pause", "task", "books", "--reason", "the ledger moves").out
+    assert "Task 'books' is paused. " in said
+    assert "`hourhand task run books` still runs it" in said
+    assert hourhand.done("task", "run", "books", "--wait", "--json").json["status"] == "success"
+    listed = hourhand.done("pause", "list").out
+    assert "task 'books'" in listed
+    assert "the ledger moves" in listed
+    assert "it is resumed" in listed
+
+
+def test_a_group_rests_for_a_while(hourhand: Terminal) -> None:
+    made = hourhand.done("pause", "group", "default", "--reason", "x", "--for", "2h", "--json").json
+    assert (made["scope"], made["group"]) == ("group", "default")
+    away = datetime.fromisoformat(made["until"]) - datetime.now(UTC)
+    assert timedelta(hours=1, minutes=50) < away <= timedelta(hours=2)
+    instance = hourhand.done("task", "run", "books", "--json").json
+    assert "paused" in hourhand.done("instance", "explain", str(instance["id"])).out
+    assert hourhand.done("pause", "resume", str(made["id"])).out == f"Pause {made['id']} is over.\n"
+    assert "there is no pause" in hourhand.refused("pause", "resume", str(made["id"]), code=1)
+
+
+def test_everything_rests_until_a_time(hourhand: Terminal) -> None:
+    said = hourhand.done("pause", "all", "--reason", "moving", "--until", "2100-01-01").out
+    assert said.startswith("Everything is paused until 2100-01-01 00:00:00Z. ")
+    assert "everything" in hourhand.done("pause", "list").out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--reason", "x", "--for", "soon"], "--for: 'soon' is not a length of time"),
+        (["--reason", "x", "--until", "soon"], "--until: 'soon' is not a time"),
+        (["--reason", "x", "--until", "2001-01-01"], "--until: "),
+        (["--reason", ""], "--reason: "),
+        (["--reason", "x", "--for", "1h", "--until", "2100-01-01"], "--for: is given together with --until"),
+    ],
+)
+def test_what_is_wrong_is_said_of_the_option(hourhand: Terminal, options: list[str], said: str) -> None:
+    assert said in hourhand.refused("pause", "all", *options, code=2)
+
+
+def test_what_there_is_not_cannot_be_paused(hourhand: Terminal) -> None:
+    assert "did you mean 'books'?" in hourhand.refused("pause", "task", "book", "--reason", "x", code=1)
+    assert "NAME: there is no group 'x'" in hourhand.refused("pause", "group", "x", "--reason", "x", code=2)
+    ran = hourhand("pause", "list")
+    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing is paused.\n")
