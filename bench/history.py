@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from hourhand.model.filters import InstanceFilter
 from hourhand.model.words import Status, TriggeredBy
 from hourhand.store import Store, open_store
-from hourhand.store.listing import write_cursor
+from hourhand.store.paging import write_cursor
 from hourhand.store.partitions import _make
 from hourhand.store.postgresql import PostgresqlDatabase
 from hourhand.store.statements import Statement

@@ -24,8 +24,8 @@ PASSWORD = "seven-quiet-otters"  # noqa: S105 - nobody else's
 CALLBACK = "Hourhand-Callback"
 NOBODY = "http://127.0.0.1:9/"
 """Nothing listens there."""
-LIBRARIES_WORDS = ("Input should", "String should", "Value error", "value_error", "Extra inputs", "Field required")
-LIBRARIES_WORDS += ("pydantic", "Traceback", "sqlite", "asyncpg", "Unable to")
+LIBRARIES_WORDS = frozenset({"Input should", "String should", "Value error", "value_error", "Extra inputs"})
+LIBRARIES_WORDS |= {"Field required", "pydantic", "Traceback", "sqlite", "asyncpg", "Unable to"}
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class _Elsewhere(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     callbacks: list[str]
 
-    def do_GET(self) -> None:  # noqa: N802 - the standard library's name
+    def do_GET(self) -> None:
         self.callbacks.append(self.headers[CALLBACK])
         self.send_response(202)
         self.send_header(CALLBACK, "accepted")

@@ -12,35 +12,36 @@ if TYPE_CHECKING:
 
 Place = tuple[str | int, ...]
 
-NEVER = {
-    "a NUL": '"a\\u0000b"',
-    "half a surrogate pair": '"\\ud800"',
-    "NaN": "NaN",
-    "infinity": "Infinity",
-    "minus infinity": "-Infinity",
-    "a number too large for a float": "1e400",
-    "a number of 401 digits": str(10**400),
-    "a number of 5,001 digits": str(10**5000),
-}
-"""As JSON, or what some take for it; to be refused wherever it is."""
-STRANGE = {
-    "an empty text": '""',
-    "a text": '"x"',
-    "a long text": json.dumps("x" * 100_000),
+NO_JSON = ("NaN", "Infinity", "-Infinity", "1e400", "-1e400", "1" + "0" * 5000)
+"""What some take for JSON, and what no number can hold: refused before anybody looks where it is."""
+ANYWHERE = {
     "a text of digits": '"1"',
     "true": "true",
     "null": "null",
-    "zero": "0",
-    "minus one": "-1",
-    "2**63": str(2**63),
     "a fraction": "1.5",
     "a list": "[]",
-    "a list of a list": "[[1]]",
     "an object": "{}",
-    "an object with a key": '{"x": 1}',
-    "a deep object": '{"x":' * 40 + "1" + "}" * 40,
 }
 """To be refused unless the document allows it, and never to be a fault of ours."""
+FOR = {
+    "string": {
+        "an empty text": '""',
+        "a long text": json.dumps("x" * 100_000),
+        "a NUL": '"a\\u0000b"',
+        "half a surrogate pair": '"\\ud800"',
+    },
+    "integer": {"minus one": "-1", "2**63": str(2**63), "a number of 401 digits": str(10**400)},
+    "object": {
+        "an object with a key": '{"x": 1}',
+        "a deep object": '{"x":' * 40 + "1" + "}" * 40,
+        "an object with a NUL": '{"a\\u0000b": 1}',
+        "an object with half a surrogate pair": '{"x": {"\\ud800": "\\udfff"}}',
+    },
+    "array": {"a list of a list": "[[1]]", "a list of many": f"[{'1,' * 10_000}1]"},
+}
+"""The same for what is wanted, by its type."""
+NEVER = frozenset({"a NUL", "half a surrogate pair", "an object with a NUL", "an object with half a surrogate pair"})
+"""To be refused even where the document would allow it."""
 TIMES = {
     "a time without its offset": '"2026-11-15T09:00:00"',
     "a date": '"2026-11-15"',
@@ -53,7 +54,7 @@ TIMES = {
     "an offset that is not": '"2026-11-15T09:00:00+99:99"',
     "seconds since 1970": "1794704400",
     "seconds since 1970 as text": '"1794704400"',
-    "digits of other scripts": '"２０２６-11-15T09:00:00Z"',
+    "digits of other scripts": '"\\uff12\\uff10\\uff12\\uff16-11-15T09:00:00Z"',
 }
 """To be refused wherever a time is wanted."""
 _HOLE = "\u2003hole\u2003"
@@ -82,6 +83,17 @@ def places(schema: Mapping[str, Any], at: Place = ()) -> Iterator[tuple[Place, d
         if isinstance(form.get("items"), dict) and form["items"]:
             yield (*at, 0), form["items"]
             yield from places(form["items"], (*at, 0))
+
+
+def values_for(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Return values to be tried where the document says this."""
+    forms = schema.get("anyOf", [schema])
+    kinds = {form.get("type") for form in forms} if all("type" in form for form in forms) else set(FOR)
+    kinds |= {"integer"} if "number" in kinds else set()
+    chosen = dict(ANYWHERE)
+    for kind, values in FOR.items():
+        chosen |= values if kind in kinds else {}
+    return chosen | (TIMES if is_time(schema) else {})
 
 
 def is_time(schema: Mapping[str, Any]) -> bool:

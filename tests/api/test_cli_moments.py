@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -51,3 +52,34 @@ def test_what_is_no_time_is_refused(typed: str) -> None:
 )
 def test_a_length_is_shown_in_its_two_largest_units(seconds: float, shown: str) -> None:
     assert moments.length(seconds) == shown
+
+
+@pytest.mark.parametrize("read", [moments.read_until, moments.read_length])
+def test_how_long_from_now(read: Callable[[str, str], str]) -> None:
+    found = datetime.fromisoformat(read("90d", "--until"))
+    assert abs(datetime.now(UTC) + timedelta(days=90) - found) < timedelta(seconds=30)
+
+
+def test_an_end_may_be_a_time_and_a_length_may_not() -> None:
+    assert moments.read_until("2026-11-15", "--until") == "2026-11-15T00:00:00Z"
+    with pytest.raises(InvalidInput, match="--for: '2026-11-15' is not a length of time"):
+        moments.read_length("2026-11-15", "--for")
+    for typed in ("soon", "999999w", "-3h"):
+        with pytest.raises(InvalidInput, match="--until"):
+            moments.read_until(typed, "--until")
+
+
+def test_what_is_short_is_shown_in_milliseconds() -> None:
+    assert [moments.took(one) for one in (None, 0.4, 412.5, 1_000, 65_000)] == [
+        "",
+        "0 ms",
+        "412 ms",
+        "1.0 s",
+        "1 min 5 s",
+    ]
+
+
+def test_a_length_between_two_times_is_empty_where_one_is_missing() -> None:
+    begin, end = "2026-11-15T09:00:00Z", "2026-11-15T09:01:05Z"
+    assert moments.between(begin, end) == "1 min 5 s"
+    assert moments.between(begin, None) == moments.between(None, end) == ""

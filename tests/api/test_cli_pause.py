@@ -38,11 +38,13 @@ def test_a_paused_task_can_still_be_run_by_hand(hourhand: Terminal) -> None:
 
 
 def test_a_group_rests_for_a_while(hourhand: Terminal) -> None:
-    made = hourhand.done("pause", "group", "default", "--reason", "x", "--for", "2h", "--json").json
-    assert (made["scope"], made["group"]) == ("group", "default")
+    hourhand.done("group", "add", "nobody")
+    hourhand.done("task", "add", "idle", "--command", "true", "--group", "nobody")
+    made = hourhand.done("pause", "group", "nobody", "--reason", "x", "--for", "2h", "--json").json
+    assert (made["scope"], made["group"]) == ("group", "nobody")
     away = datetime.fromisoformat(made["until"]) - datetime.now(UTC)
     assert timedelta(hours=1, minutes=50) < away <= timedelta(hours=2)
-    instance = hourhand.done("task", "run", "books", "--json").json
+    instance = hourhand.done("task", "run", "idle", "--json").json
     assert "paused" in hourhand.done("instance", "explain", str(instance["id"])).out
     assert hourhand.done("pause", "resume", str(made["id"])).out == f"Pause {made['id']} is over.\n"
     assert "there is no pause" in hourhand.refused("pause", "resume", str(made["id"]), code=1)

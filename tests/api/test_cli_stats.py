@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -72,9 +73,9 @@ def test_distribution(hourhand: Terminal) -> None:
 def test_long_running(hourhand: Terminal) -> None:
     assert hourhand("stats", "long-running").err == "Nothing has been running for more than 30 minutes.\n"
     instance = hourhand.done("task", "run", "slow", "--json").json["id"]
-    found = []
-    while not found:  # the test's own time-out ends it
-        found = hourhand.done("stats", "long-running", "--minutes", "0", "--json").json["items"]
+    deadline = time.monotonic() + 60
+    while not (found := hourhand.done("stats", "long-running", "--minutes", "0", "--json").json["items"]):
+        assert time.monotonic() < deadline
     assert [one["instance_id"] for one in found] == [instance]
     assert "slow" in hourhand.done("stats", "long-running", "--minutes", "0").out
     hourhand.done("instance", "cancel", str(instance))

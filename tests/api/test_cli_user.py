@@ -67,7 +67,9 @@ def test_a_session_is_closed(hourhand: Terminal) -> None:
 
 
 def test_at_a_terminal_a_password_is_asked_for_twice_and_not_shown(hourhand: Terminal) -> None:
-    answers = [("Password", PASSWORD), ("Repeat", OTHER), ("Password", PASSWORD), ("Repeat", PASSWORD)]
+    # To the space at its end: only then is the terminal silent, and what was typed before is thrown away.
+    first, again = "Password (12 characters or more): ", "Repeat for confirmation: "
+    answers = [(first, PASSWORD), (again, OTHER), (first, PASSWORD), (again, PASSWORD)]
     added = asked(hourhand, "user", "add", "cyd", "--role", "viewer", answers=answers)
     assert added.code == 0, added.screen
     assert "canary" not in added.screen

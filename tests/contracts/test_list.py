@@ -164,6 +164,7 @@ FILTERS: list[tuple[str, Callable[[dict[str, Task]], dict[str, Any]], Callable[[
     ("status failed", lambda _: {"status": Status.FAILED}, lambda one: one.status is Status.FAILED),
     ("status cancelled", lambda _: {"status": Status.CANCELLED}, lambda one: one.status is Status.CANCELLED),
     ("group_id", lambda z: {"group_id": z["other"].group_id}, lambda one: one.task_name == "task-2"),
+    ("group_ids", lambda z: {"group_ids": (z["other"].group_id, 99)}, lambda one: one.task_name == "task-2"),
     ("type", lambda _: {"type": TaskType.HTTP}, lambda one: one.task_name == "task-1"),
     ("type of none", lambda _: {"type": TaskType.PYTHON}, lambda _: False),
     ("executor_id", lambda _: {"executor_id": "e2"}, lambda one: one.executor_id == "e2"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from contracts.alerting import make_rule
 from contracts.million import (
     DAYS,
     LIVING,
@@ -27,7 +28,7 @@ from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import Held
 from hourhand.model.words import Status, TaskType, TriggeredBy
 from hourhand.store import open_store, retention
-from hourhand.store.listing import write_cursor
+from hourhand.store.paging import write_cursor
 from hourhand.store.types import to_micros
 
 if TYPE_CHECKING:
@@ -92,7 +93,15 @@ async def _retry_and_cancel(world: World) -> None:
     await world.store.retry(LOGS + LIVING - 1)
 
 
+async def _alerts(world: World) -> None:
+    for condition in ({"kind": "failed"}, {"kind": "failed_in_a_row", "count": 3}):
+        await make_rule(world, condition)
+    await world.store.decide_alerts()
+    await world.store.take_notices(limit=20, seconds=60)
+
+
 VERBS: dict[str, Callable[[World], Awaitable[Any]]] = {
+    "alerts": _alerts,
     "materialise": lambda world: world.store.materialise(limit=20),
     "next_wake": lambda world: world.store.next_wake(),
     "claim": lambda world: world.claim("e1", limit=20),

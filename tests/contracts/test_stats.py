@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -135,6 +135,20 @@ async def test_whole_hours_are_read_from_their_sums(world: World) -> None:
     assert await world.execute(f"DELETE FROM stats_minutely WHERE writer = '' AND minute < {until}") > 0  # noqa: S608 - a number
     assert await world.store.series(**whole_hours) == before
     assert sum(point.success for point in before.points) > 0
+
+
+async def test_a_period_of_centuries_is_read_from_where_the_figures_begin(world: World) -> None:
+    await make_past(world, endings=200, minutes=4)
+    now = await world.store.now()
+    begin = datetime(1970, 1, 1, tzinfo=UTC)
+    for _ in range(2):
+        found = await world.store.series(begin, now, step_seconds=86_400 * 100)
+        await check(world, found.points[-1], found.points[-1].at, found.end)
+        distribution = await world.store.distribution(begin, now)
+        assert sum(one.success for one in distribution.shares) == await world.count(
+            "execution_logs", "status = 'success'"
+        )
+        await fold(world)
 
 
 async def test_of_two_who_fold_at_once_one_has_worked_for_nothing(world: World) -> None:

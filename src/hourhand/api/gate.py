@@ -6,14 +6,17 @@ Denied by default: what is not public here needs a token or a session, also wher
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import math
 import re
 import uuid
+from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from hourhand.api.browser import CSRF, foreign_origin, session_secret, shows_csrf_token
 from hourhand.api.problems import Problem, problem_of, unexpected
-from hourhand.model.errors import HourhandError
+from hourhand.model.errors import HourhandError, shown
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -112,9 +115,11 @@ class Gate:
                 _refuse_other_sites(scope)  # else one could sign a visitor in as somebody else
             elif scope["path"] not in self.public and not scope["path"].startswith(SIGNED):
                 scope["state"]["caller"] = await self._authenticate(scope)
+            _check_path(scope)
             body = await _read_in_time(scope, receive)
             _check_type(scope, body)
             _check_shape(body)
+            _check_json(body)
             scope["state"]["body"] = body
         except _Refused as refused:
             await refused.problem(scope, receive, send)
@@ -194,6 +199,12 @@ def _check_head(scope: Scope) -> None:
         raise _Refused(Problem(431, detail, headers={"Connection": "close"}))
 
 
+def _check_path(scope: Scope) -> None:
+    """Refuse slashes in disguise: what stands before us, and sees another path than we do, would let them pass."""
+    if b"%2f" in scope["raw_path"].lower():
+        raise _Refused(Problem(404, "there is nothing at a path with %2F in it: write its slashes as they are"))
+
+
 async def _read_in_time(scope: Scope, receive: Receive) -> bytes:
     """Read the whole body, or stop waiting for it."""
     try:
@@ -261,6 +272,37 @@ def _check_shape(body: bytes) -> None:
         if depth > MAX_DEPTH or containers > MAX_CONTAINERS:
             limits = f"at most {MAX_DEPTH} deep and {MAX_CONTAINERS} in all"
             raise _Refused(Problem(400, f"the body has too many arrays or objects: {limits} are read"))
+
+
+def _check_json(body: bytes) -> None:
+    """Refuse what some take for JSON and others read in another way; where it is no JSON at all the route says so."""
+    try:
+        json.loads(body or b"null", object_pairs_hook=_each_key_once, parse_float=_finite, parse_constant=_no_number)
+    except json.JSONDecodeError:
+        return
+    except _NotRead as wrong:
+        raise _Refused(Problem(400, f"{wrong}: send JSON as RFC 8259 has it")) from None
+    except ValueError:  # of an integer that is too long
+        raise _Refused(Problem(400, "the body holds a number of thousands of digits: send smaller ones")) from None
+
+
+class _NotRead(Exception):
+    """What the body holds."""
+
+
+def _each_key_once(pairs: list[tuple[str, object]]) -> None:
+    if len({key for key, _ in pairs}) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise _NotRead(f"the body has the key {shown(twice)} more than once in one object")
+
+
+def _finite(text: str) -> None:
+    if math.isinf(float(text)):
+        raise _NotRead(f"the body holds the number {shown(text)}, which is too large")
+
+
+def _no_number(word: str) -> None:
+    raise _NotRead(f"the body holds {word}, which is no number")
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from hourhand.rules.definition import LARGEST_ID
 
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt _]", re.ASCII)
 FIRST_YEAR, LAST_YEAR = 1970, 2199  # between these lies every instant of a schedule
 
 
@@ -43,10 +46,20 @@ def _find_nul(value: object, path: str = "") -> str | None:
     return next((at for at in found if at is not None), None)
 
 
+def _whole_characters(value: object) -> object:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("it holds half of a surrogate pair, which is no character: remove it") from None
+    return value
+
+
 def _only_text(value: object) -> object:
-    if isinstance(value, str):
-        return value
-    raise ValueError("it is not a time: write one such as 2026-11-15T09:00:00Z")
+    if not isinstance(value, str):
+        raise ValueError("it is not a time: write one such as 2026-11-15T09:00:00Z")  # noqa: TRY004 - Pydantic's way
+    if not _TIME.match(value):  # Pydantic would take seconds since 1970 too
+        raise PydanticCustomError("datetime_parsing", "it is not a time")
+    return value
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -71,6 +84,8 @@ def _one_line(value: str) -> str:
     return value
 
 
+Json = Annotated[Any, AfterValidator(_whole_characters)]
+"""Whatever JSON can say."""
 Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_utc)]
 """A time with an offset, in UTC."""
 Instant = Annotated[Moment, AfterValidator(_in_range)]

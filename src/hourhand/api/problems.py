@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI, Request
 
 RETRY_AFTER_SECONDS = 5
+LONGEST_PATH = 200
 WRONG_VALUES = "the request has values that are wrong: see errors"
 PROBLEM_SCHEMA = {
     "type": "object",
@@ -136,15 +137,19 @@ def install(app: FastAPI) -> None:
         detail = str(error.detail)
         match error.status_code:
             case 404:
-                detail = f"there is nothing at {request.url.path}"
+                detail = f"there is nothing at {_path(request)}"
             case 405:
                 named = (error.headers or {}).get("Allow", "")
                 allowed = ", ".join(sorted(_methods(request) or {named}))
-                detail = f"{request.url.path} does not answer {request.method}: use {allowed}"
+                detail = f"{_path(request)} does not answer {request.method}: use {allowed}"
                 return Problem(405, detail, headers={"Allow": allowed})
             case 400:
                 detail = "the body cannot be read as JSON: send one JSON object in UTF-8"
         return Problem(error.status_code, detail, headers=error.headers)
+
+
+def _path(request: Request) -> str:
+    return request.url.path if len(request.url.path) <= LONGEST_PATH else f"{request.url.path[:LONGEST_PATH]}…"
 
 
 def _methods(request: Request) -> set[str]:

@@ -18,6 +18,7 @@ from hourhand.api.guarding import API
 from hourhand.api.problems import RETRY_AFTER_SECONDS, Problem
 from hourhand.model.errors import HourhandError
 from hourhand.model.hints import Hint
+from hourhand.service.metrics import STREAMS
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
@@ -166,6 +167,7 @@ class EventStream(Response):
             await refusal(scope, receive, send)
             return
         self._streams.open += 1
+        STREAMS.inc()
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             outlet = Outlet(send)
@@ -177,6 +179,7 @@ class EventStream(Response):
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._streams.open -= 1
+            STREAMS.dec()
 
     async def _until_it_ends(self, outlet: Outlet, receive: Receive) -> str | None:
         """Return why the stream ends before its end, if somebody should be told."""

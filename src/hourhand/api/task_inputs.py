@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter, WithJsonSchema
 from hourhand.api.inputs import Input, Instant, Priority
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.task import TaskDefinition
-from hourhand.rules.definition import FIELDS, RANGES, TEXTS
+from hourhand.rules.definition import FIELDS, LARGEST_ID, RANGES, TEXTS
 
 _NOT_FOR_PEOPLE = "declared_hash"
 _EXAMPLE = {
@@ -40,7 +40,10 @@ def _schema(*, edit: bool) -> dict[str, Any]:
             required.append(field.name)
     described = {"type": "object", "additionalProperties": False, "properties": properties}
     if edit:
-        version = {"type": "integer", "description": "The version the change was made on; another one is refused"}
+        version = {
+            "anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST_ID}, {"type": "null"}],
+            "description": "The version the change was made on; another one is refused",
+        }
         return described | {
             "title": "TaskEdit",
             "properties": properties | {"version": version},
@@ -78,8 +81,9 @@ def split_version(given: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]
     """Return the changes, and the version that they were made on if it was said."""
     refuse_declared_hash(given)
     version = given.get("version")
-    if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
-        raise InvalidInput.one("version", version, f"{shown(version)} is not a whole number: give the task's version")
+    right = isinstance(version, int) and not isinstance(version, bool) and 1 <= version <= LARGEST_ID
+    if version is not None and not right:
+        raise InvalidInput.one("version", version, f"{shown(version)} is no version: give the task's, a whole number")
     return {name: value for name, value in given.items() if name != "version"}, version
 
 

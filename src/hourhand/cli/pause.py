@@ -27,6 +27,7 @@ Until = Annotated[
 For = Annotated[
     str | None, typer.Option("--for", metavar="LENGTH", help="How long, such as 30m, 2h, 7d.", show_default=False)
 ]
+_RESTS = "Executors learn of it at their next heartbeat; what runs goes on; what is run by hand waits for the end."
 _OPTIONS = {"reason": "--reason", "until": "--until", "group": "NAME"}
 COLUMNS = (
     Column("ID", right=True),
@@ -71,7 +72,7 @@ def pause_group(
     end = _end(until, length)
     with connected() as rest, in_words_of(_OPTIONS):
         made = rest.post("/pauses", scope="group", group=name, reason=reason, until=end)
-    _tell(made, "What runs goes on; what is run by hand waits for the end of the pause.", as_json=as_json)
+    _tell(made, _RESTS, as_json=as_json)
 
 
 @app.command("all")
@@ -88,7 +89,7 @@ def pause_all(
     end = _end(until, length)
     with connected() as rest, in_words_of(_OPTIONS):
         made = rest.post("/pauses", scope="all", reason=reason, until=end)
-    _tell(made, "What runs goes on; what is run by hand waits for the end of the pause.", as_json=as_json)
+    _tell(made, _RESTS, as_json=as_json)
 
 
 @app.command("list")

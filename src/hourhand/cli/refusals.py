@@ -18,6 +18,9 @@ def in_words_of(options: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except InvalidInput as refused:
-        raise InvalidInput(
-            replace(each, field=options.get(each.field, each.field)) for each in refused.errors
-        ) from None
+        raise InvalidInput(replace(each, field=_option(each.field, options)) for each in refused.errors) from None
+
+
+def _option(field: str, options: Mapping[str, str]) -> str:
+    """That of the field, or of the list that it is a part of."""
+    return options.get(field) or options.get(_PLACE.sub("", field)) or field

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from hourhand.model.words import SkipReason
+
 
 class PauseScope(StrEnum):
     """What rests."""
@@ -38,6 +40,10 @@ class Stretch:
 
     begin: datetime
     end: datetime | None = None
+    reason: SkipReason = SkipReason.PAUSED
+    """Why what lies within is skipped."""
+    name: str = ""
+    """Of the window that is open then, if it is one."""
 
     def holds(self, instant: datetime) -> bool:
         """Whether the instant lies within."""

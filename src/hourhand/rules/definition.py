@@ -280,6 +280,9 @@ def json_errors(value: Any, field: str) -> Iterator[FieldError]:  # noqa: ANN401
             return
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
+    except UnicodeEncodeError:
+        yield FieldError(field, None, "holds half of a surrogate pair, which is no character: remove it")
+        return
     except (TypeError, ValueError) as error:
         yield FieldError(field, shown(value), f"is not JSON: {error}")
         return

@@ -59,7 +59,7 @@ def _state(one: Awaited) -> tuple[Code, str]:
 def _what_then(one: Awaited, waiting: Waiting) -> str:
     limit = f"waits until {moment(waiting.until)} at the longest, and fails then"
     if one.standing is Standing.OPEN:
-        return limit
+        return f"it {limit}"
     if waiting.policy is UpstreamFailurePolicy.RUN:
         return f"it goes on when nothing else is open, or {limit}"
     # Under `fail` it would have failed, unless another dependency may still be enough.

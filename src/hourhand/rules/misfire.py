@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from hourhand.model.pause import Stretch
 from hourhand.model.words import MisfirePolicy, SkipReason
-from hourhand.rules.pausing import rest_at
+from hourhand.rules.pausing import NOTHING, Rests
 from hourhand.rules.schedule import Every, Schedule, next_instant, previous_instant
 
 COUNT_LIMIT = 1_000
 """A run of skips is counted exactly up to here; after days of downtime "at least" is enough, a stall is not."""
+STRETCH_LIMIT = 1_000
+"""So many stretches are told apart: what was missed after them was missed, whether or not a window was open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,13 @@ def due(
     grace_seconds: int,
     catch_up_limit: int,
     burst: int = 1_000,
-    rests: Sequence[Stretch] = (),
+    rests: Rests = NOTHING,
 ) -> Due:
     """Sort the instants from `next_fire_at` up to the horizon into those that fire and those that are skipped.
 
-    Guarantee 2: each of them is in one of the two. An instant that lies in one of the `rests` is skipped as paused,
-    but not before it has come: the pause may be over by then. Of the others an instant older than the grace is
-    missed; younger ones simply fire, at most `burst` of them at a time.
+    Guarantee 2: each of them is in one of the two. An instant that lies in one of the `rests` is skipped for it,
+    but not before it has come: the pause may be over by then, or the window deleted. Of the others an instant older
+    than the grace is missed; younger ones simply fire, at most `burst` of them at a time.
     """
     edge = now - timedelta(seconds=grace_seconds)
     instant: datetime | None = next_fire_at
@@ -62,16 +63,17 @@ def due(
     fire: list[datetime] = []
     skipped: list[SkipRun] = []
     while instant is not None and instant <= horizon and len(fire) < burst:
-        rest = rest_at(rests, instant)
+        told_apart = instant >= edge or len(missed) + len(skipped) < STRETCH_LIMIT
+        rest = rests.at(instant) if told_apart else None
         if rest is not None:
             if instant > now:
                 break
             passed = now + timedelta(microseconds=1)
             last = _latest_before(schedule, anchor, passed if rest.end is None else min(rest.end, passed), instant)
-            skipped.append(_run(SkipReason.PAUSED, schedule, anchor, instant, last))
+            skipped.append(_run(rest.reason, schedule, anchor, instant, last))
         elif instant < edge:
-            begins = [one.begin for one in rests if one.begin > instant]
-            last = _latest_before(schedule, anchor, min([edge, *begins]), instant)
+            end = rests.next_begin(instant, edge) if told_apart else edge
+            last = _latest_before(schedule, anchor, end, instant)
             missed.append((instant, last))
         else:
             last = instant

@@ -1,11 +1,15 @@
-"""Rules: what a pause covers, which stretches it takes out of a schedule, and which lanes it closes."""
+"""Rules: what a pause or a window covers, which stretches it takes out of a schedule, and which lanes it closes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
-from hourhand.model.pause import Pause, PauseScope, Stretch
+from hourhand.model.pause import PauseScope, Stretch
+from hourhand.model.window import Rest
+from hourhand.model.words import SkipReason
+from hourhand.rules.windows import next_begin, open_at
 
 Covered = tuple[str, int | None]
 """A pause's scope, and which task or group."""
@@ -22,26 +26,70 @@ def closed(pauses: Iterable[Covered], group_id: int) -> bool:
     return any(closes(one, group_id) for one in pauses)
 
 
-def covers(pause: Pause, task_id: int, group_id: int) -> bool:
-    """Whether the task's schedule rests under this pause."""
-    by_itself = pause.scope is PauseScope.TASK and pause.scope_id == task_id
-    return by_itself or closes((pause.scope, pause.scope_id), group_id)
+def covers(rest: Rest, task_id: int, group_id: int) -> bool:
+    """Whether the task's schedule rests under this pause, or in this window while it is open."""
+    by_itself = rest.scope is PauseScope.TASK and rest.scope_id == task_id
+    return by_itself or closes((rest.scope, rest.scope_id), group_id)
 
 
-def rests_of(pauses: Iterable[Pause], task_id: int, group_id: int) -> tuple[Stretch, ...]:
-    """When the task's schedule rests: pauses add up, so those that overlap or touch are one stretch."""
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """When the schedule of one task rests."""
+
+    pauses: tuple[Stretch, ...] = ()
+    """Pauses add up, so those that overlap or touch are one stretch."""
+    windows: tuple[Rest, ...] = ()
+
+    def at(self, instant: datetime) -> Stretch | None:
+        """The stretch in which the instant lies; of windows that overlap, that which is open longest."""
+        paused = next((one for one in self.pauses if one.holds(instant)), None)
+        if paused is not None or not self.windows:
+            return paused
+        found = [stretch for one in self.windows if (stretch := stretch_at(one, instant)) is not None]
+        return max(found, key=lambda one: one.end or one.begin, default=None)
+
+    def next_begin(self, after: datetime, before: datetime) -> datetime:
+        """Where the next stretch may begin after a moment; at the latest `before`."""
+        begins = [one.begin for one in (*self.pauses, *self.windows) if one.begin > after]
+        begins += [
+            begin
+            for one in self.windows
+            if one.recurrence is not None
+            and one.begin <= after
+            and (one.end is None or one.end > after)
+            and (begin := next_begin(one.recurrence, after)) is not None
+        ]
+        return min([before, *begins])
+
+
+NOTHING = Rests()
+
+
+def stretch_at(window: Rest, instant: datetime) -> Stretch | None:
+    """While a window is open, as far as it is in force; a pause is open from its beginning to its end."""
+    if not Stretch(window.begin, window.end).holds(instant):
+        return None
+    if window.recurrence is None:
+        return Stretch(window.begin, window.end)
+    found = open_at(window.recurrence, instant)
+    if found is None:
+        return None
+    end = found.end if window.end is None else min(found.end, window.end)
+    return Stretch(max(found.begin, window.begin), end, SkipReason.WINDOW, window.name)
+
+
+def rests_of(rests: Iterable[Rest], task_id: int, group_id: int) -> Rests:
+    """When the task's schedule rests."""
+    mine = [one for one in rests if covers(one, task_id, group_id)]
+    if not mine:
+        return NOTHING
     merged: list[Stretch] = []
-    mine = (one for one in pauses if covers(one, task_id, group_id))
-    for pause in sorted(mine, key=lambda one: one.created_at):
+    for pause in sorted((one for one in mine if one.recurrence is None), key=lambda one: one.begin):
         before = merged[-1] if merged else None
-        if before is None or (before.end is not None and before.end < pause.created_at):
-            merged.append(Stretch(pause.created_at, pause.until))
+        if before is None or (before.end is not None and before.end < pause.begin):
+            merged.append(Stretch(pause.begin, pause.end))
         else:
-            end = None if before.end is None or pause.until is None else max(before.end, pause.until)
+            end = None if before.end is None or pause.end is None else max(before.end, pause.end)
             merged[-1] = Stretch(before.begin, end)
-    return tuple(merged)
+    return Rests(tuple(merged), tuple(one for one in mine if one.recurrence is not None))
 
-
-def rest_at(rests: Sequence[Stretch], instant: datetime) -> Stretch | None:
-    """The stretch in which the instant lies."""
-    return next((one for one in rests if one.holds(instant)), None)

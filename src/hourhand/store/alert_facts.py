@@ -105,7 +105,9 @@ async def gather(tx: Tx, *, lost_after: float, medians: Medians) -> Gathered | N
     at = None if cursor["number"] is None else from_micros(cursor["number"])
     memories = _memories(await tx.fetch(_STATES, ids=[rule.id for rule in rules]))
     failures = await _failures(tx, rules, at or now)
-    reading = _Reading(tx, now, last_look=at, lost_after=lost_after, medians=medians, paused=Paused(await covered_now(tx)))
+    reading = _Reading(
+        tx, now, last_look=at, lost_after=lost_after, medians=medians, paused=Paused(await covered_now(tx))
+    )
     await reading.look_up(rules, failures, memories)
     return Gathered(
         now=now,

@@ -14,7 +14,7 @@ from hourhand.model.page import Page
 from hourhand.rules.alerts import notice_json, wait_after
 from hourhand.store.alert_rules import rule_of
 from hourhand.store.database import Row, Tx
-from hourhand.store.listing import MOST, read_cursor, write_cursor
+from hourhand.store.paging import MOST, read_cursor, write_cursor
 from hourhand.store.rows import readable
 from hourhand.store.schema_alerts import alert_outbox, alert_rules, alert_states
 from hourhand.store.sql import any_of, insert, plus_seconds, records, store_clock

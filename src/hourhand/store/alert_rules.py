@@ -14,7 +14,7 @@ from hourhand.model.page import Page
 from hourhand.rules.alert_definition import alert_from, alert_json, condition_json, quiet_hours_json
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
-from hourhand.store.listing import MOST, read_cursor, write_cursor
+from hourhand.store.paging import MOST, read_cursor, write_cursor
 from hourhand.store.rows import Unreadable, readable
 from hourhand.store.schema import groups, store_values, tasks
 from hourhand.store.schema_alerts import alert_outbox, alert_rules, alert_states

@@ -15,7 +15,7 @@ from hourhand.model.page import Page
 from hourhand.model.task import Task
 from hourhand.rules.redaction import redacted, redacted_text
 from hourhand.store.database import Row, Tx
-from hourhand.store.listing import _bounded, read_cursor, write_cursor
+from hourhand.store.paging import bounded, read_cursor, write_cursor
 from hourhand.store.rows import definition_json
 from hourhand.store.schema import task_instances, tasks
 from hourhand.store.schema_access import audit_logs
@@ -186,7 +186,7 @@ async def list_audit(tx: Tx, wanted: AuditFilter, *, limit: int, cursor: str | N
         edge = await tx.fetch(_looked_at(tuple(indexed)), **indexed, **start, passed=LOOKED_AT - 1)
     bounds = {"last_time": edge[0]["occurred_at"], "last_id": edge[0]["id"]} if edge else {}
     names = (*params, "last") if edge else tuple(params)
-    rows = await tx.fetch(_listed(names), **params, **start, **bounds, limit=_bounded(limit) + 1)
+    rows = await tx.fetch(_listed(names), **params, **start, **bounds, limit=bounded(limit) + 1)
     items = tuple(map(entry_of, rows[:limit]))
     if len(rows) > limit:
         return Page(items, _place(rows[limit - 1]))

@@ -43,9 +43,7 @@ _UNSEALED = Statement(
 )
 _SEALED = records("sealed", {"id": Id, "number": BigInteger(), "hash": Text()})
 _SEAL = Statement(
-    update(audit_logs)
-    .values(sealed_no=_SEALED.c.number, hash=_SEALED.c.hash)
-    .where(audit_logs.c.id == _SEALED.c.id)
+    update(audit_logs).values(sealed_no=_SEALED.c.number, hash=_SEALED.c.hash).where(audit_logs.c.id == _SEALED.c.id)
 )
 _value = insert(store_values).values(
     name=bindparam("name", type_=Text), number=bindparam("number", type_=BigInteger), text=bindparam("text", type_=Text)

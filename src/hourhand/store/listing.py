@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -27,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from hourhand.model.errors import Gone, InvalidInput, NotFound
+from hourhand.model.errors import Gone, NotFound
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import Instance
 from hourhand.model.page import Page
@@ -36,14 +33,14 @@ from hourhand.model.words import ENDED, Status, TriggeredBy
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import SELECT_TASKS, whole, with_dependencies
 from hourhand.store.ids import allocated_since, possible
-from hourhand.store.rows import definition_of, instance_of, readable
+from hourhand.store.paging import bounded, page, read_cursor, write_cursor
+from hourhand.store.rows import definition_of, instance_of
 from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
 from hourhand.store.sql import any_of, records
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json, from_micros, to_micros
 
 T = TypeVar("T")
-MOST = 200
 FEW_TASKS = 50
 
 _ENDED_ONLY: Mapping[str, TypeEngine[Any]] = {
@@ -210,7 +207,7 @@ async def list_instances(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: 
     """The living, newest first; after them the ended, newest first."""
     place = read_cursor(cursor, {"living": (int,), "ended": (int, int)})
     names, params = _given(wanted)
-    limit = _bounded(limit)
+    limit = bounded(limit)
     items: list[Row] = []
     if (place is None or place[0] == "living") and wanted.status not in ENDED:
         before = 2**62 if place is None else place[1]
@@ -218,11 +215,11 @@ async def list_instances(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: 
             _living(names, wanted.status, wanted.triggered_by), **params, before=before, limit=limit + 1
         )
         if len(items) > limit:
-            return _page(items, limit, instance_of, lambda row: ("living", row["id"]))
+            return page(items, limit, instance_of, lambda row: ("living", row["id"]))
     if wanted.status is None or wanted.status in ENDED:
         after = place[1:] if place is not None and place[0] == "ended" else None
         items += await _ended_rows(tx, wanted, after, limit + 1 - len(items), superseded=False)
-    return _page(items, limit, instance_of, _place)
+    return page(items, limit, instance_of, _place)
 
 
 def _place(row: Row) -> tuple[Any, ...]:
@@ -232,8 +229,8 @@ def _place(row: Row) -> tuple[Any, ...]:
 async def list_logs(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: str | None) -> Page[Instance]:
     """One item per ending, newest first."""
     place = read_cursor(cursor, {"ended": (int, int)})
-    rows = await _ended_rows(tx, wanted, place[1:] if place else None, _bounded(limit) + 1, superseded=True)
-    return _page(rows, limit, instance_of, _place)
+    rows = await _ended_rows(tx, wanted, place[1:] if place else None, bounded(limit) + 1, superseded=True)
+    return page(rows, limit, instance_of, _place)
 
 
 async def _ended_rows(
@@ -337,7 +334,7 @@ async def list_tasks(tx: Tx, wanted: TaskFilter, *, limit: int, cursor: str | No
     place = read_cursor(cursor, {"name": (str,)})
     params = _given_tasks(wanted)
     rows = await tx.fetch(
-        _tasks(tuple(params)), **params, after="" if place is None else place[1], limit=_bounded(limit) + 1
+        _tasks(tuple(params)), **params, after="" if place is None else place[1], limit=bounded(limit) + 1
     )
     found = await with_dependencies(tx, rows[:limit])
     return Page(tuple(found), write_cursor("name", rows[limit - 1]["name"]) if len(rows) > limit else None)
@@ -370,9 +367,9 @@ async def list_versions(tx: Tx, task_id: int, *, limit: int, cursor: str | None)
     if not possible(task_id):
         raise NotFound("task", task_id)
     rows = await tx.fetch(
-        _VERSIONS, task_id=task_id, before=2**31 if place is None else place[1], limit=_bounded(limit) + 1
+        _VERSIONS, task_id=task_id, before=2**31 if place is None else place[1], limit=bounded(limit) + 1
     )
-    return _page(rows, limit, _version_of, lambda row: ("version", row["version"]))
+    return page(rows, limit, _version_of, lambda row: ("version", row["version"]))
 
 
 def _version_of(row: Row) -> TaskVersion:
@@ -383,43 +380,3 @@ def _version_of(row: Row) -> TaskVersion:
         changed_by=row["changed_by"],
         changed_at=row["changed_at"],
     )
-
-
-def _page(
-    rows: Sequence[Row], limit: int, read: Callable[[Row], T], place: Callable[[Row], tuple[Any, ...]]
-) -> Page[T]:
-    """What cannot be read is left out of its page; the next page begins where it would have."""
-    more = len(rows) > limit
-    return Page(tuple(readable(rows[:limit], read)), write_cursor(*place(rows[limit - 1])) if more else None)
-
-
-def _bounded(limit: int) -> int:
-    if not 1 <= limit <= MOST:
-        raise InvalidInput.one("limit", limit, f"{limit} is out of range: give 1 to {MOST}")
-    return limit
-
-
-def write_cursor(*place: str | int) -> str:
-    """Where the next page begins, opaque to its reader."""
-    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
-
-
-def read_cursor(cursor: str | None, known: Mapping[str, tuple[type, ...]]) -> tuple[Any, ...] | None:
-    """The place a cursor names; one that was not made by this list is refused."""
-    if cursor is None:
-        return None
-    try:
-        place = json.loads(base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)))
-        right = tuple(type(one) for one in place[1:]) == known[place[0]] and all(map(_storable, place[1:]))
-    except (ValueError, binascii.Error, KeyError, TypeError, IndexError, RecursionError):
-        right = False
-    if not right:
-        raise InvalidInput.one("cursor", cursor, "is not a cursor of this list: use next_cursor of its last page")
-    return tuple(place)
-
-
-def _storable(value: str | int) -> bool:
-    """Whether a database can compare with it: what it cannot, no list has ever given out."""
-    if isinstance(value, str):
-        return "\x00" not in value and bool(value.encode())
-    return abs(value) < 2**53

@@ -15,7 +15,7 @@ from hourhand.model.page import Page
 from hourhand.model.stats import LongRunning
 from hourhand.model.words import TaskType
 from hourhand.store.database import Row, Tx
-from hourhand.store.listing import MOST, read_cursor, write_cursor
+from hourhand.store.paging import MOST, read_cursor, write_cursor
 from hourhand.store.rows import readable
 from hourhand.store.schema import RUNNING, execution_logs, task_instances, tasks
 from hourhand.store.sql import any_of, constant, lease_clock, records

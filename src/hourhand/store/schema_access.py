@@ -169,31 +169,6 @@ pauses = Table(
     sqlite_autoincrement=True,
 )
 
-calendars = Table(
-    "calendars",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("definition", Json, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    sqlite_autoincrement=True,
-)
-
-maintenance_windows = Table(
-    "maintenance_windows",
-    metadata,
-    Column("id", Id, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
-    Column("scope", Json, nullable=False),
-    Column("schedule", Text, nullable=False),
-    Column("timezone", Text, nullable=False),
-    Column("duration_seconds", BigInteger, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),
-    sqlite_autoincrement=True,
-)
-
 stats_minutely = Table(
     "stats_minutely",
     metadata,

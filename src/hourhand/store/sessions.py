@@ -11,8 +11,7 @@ from hourhand.model.page import Page
 from hourhand.model.words import Role
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
-from hourhand.store.listing import read_cursor
-from hourhand.store.paging import one_more, page
+from hourhand.store.paging import bounded, page, read_cursor
 from hourhand.store.schema_access import api_tokens, sessions, users
 from hourhand.store.sql import constant, insert, plus_seconds, store_clock
 from hourhand.store.statements import Statement
@@ -178,8 +177,8 @@ async def get_session(tx: Tx, session_hash: str) -> Session | None:
 async def list_sessions(tx: Tx, *, limit: int, cursor: str | None) -> Page[Session]:
     """Those that are live, newest first."""
     place = read_cursor(cursor, {"id": (int,)})
-    rows = await tx.fetch(_LIST, before=2**62 if place is None else place[1], limit=one_more(limit))
-    return page(rows, limit, _session_of, "id")
+    rows = await tx.fetch(_LIST, before=2**62 if place is None else place[1], limit=bounded(limit) + 1)
+    return page(rows, limit, _session_of, lambda row: ("id", row["id"]))
 
 
 async def close_session(tx: Tx, session_hash: str) -> int | None:

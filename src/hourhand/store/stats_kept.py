@@ -5,9 +5,9 @@ Whole hours come from the counters of hours, and what is before and behind them 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +39,10 @@ from hourhand.store.sql import any_of, constant
 from hourhand.store.statements import Statement
 from hourhand.store.stats_fold import COUNTERS, FOLDED, HOURS, HOURS_ROWS, MINUTES_ROWS, read_marks
 from hourhand.store.types import Instant
+
+_HOUR = timedelta(seconds=HOUR)
+_FAR = timedelta(days=366)
+_OLDEST = Statement(select(func.min(stats_minutely.c.minute, type_=Instant()).label("minute")))
 
 
 class slot_of(FunctionElement[Any]):  # noqa: N801 - reads as SQL does
@@ -115,9 +119,11 @@ class Places:
     last_hour: datetime
     folded: datetime
 
-    def params(self) -> dict[str, datetime]:
+    def params(self) -> dict[str, Any]:
         """For the statements below."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        known = {name: getattr(self, name) for name in ("begin", "first_hour", "last_hour", "folded")}
+        count = (self.last_hour - self.first_hour) // _HOUR
+        return known | {"hours": [self.first_hour + number * _HOUR for number in range(count)]}
 
 
 async def places(tx: Tx, begin: datetime, end: datetime, *, by_hours: bool = True) -> Places:
@@ -131,7 +137,22 @@ async def places(tx: Tx, begin: datetime, end: datetime, *, by_hours: bool = Tru
     last_hour = rounded_down(min(folded, marks.get(HOURS, begin)), HOUR)
     if not by_hours or last_hour <= first_hour:
         first_hour = last_hour = begin
+    elif last_hour - first_hour > _FAR:
+        oldest = (await tx.fetch(_OLDEST))[0]["minute"] or last_hour
+        first_hour = min(last_hour, max(first_hour, rounded_down(oldest, HOUR)))
     return Places(begin, first_hour, last_hour, folded)
+
+
+def _parts() -> Iterator[list[ColumnElement[bool]]]:
+    """Hours are looked up one by one: a range of them would be read through all minutes in between."""
+    stats = stats_minutely.c
+    yield [stats.writer == constant(HOURS_ROWS), any_of(stats.minute, "hours")]
+    for begin, end in (("begin", "first_hour"), ("last_hour", "folded")):
+        yield [
+            stats.writer == constant(MINUTES_ROWS),
+            stats.minute >= bindparam(begin, type_=Instant()),
+            stats.minute < bindparam(end, type_=Instant()),
+        ]
 
 
 def _kept(*, grouped: bool, typed: bool, failed: bool) -> CompoundSelect[Any]:
@@ -143,21 +164,7 @@ def _kept(*, grouped: bool, typed: bool, failed: bool) -> CompoundSelect[Any]:
         limits.append(stats.type == bindparam("type", type_=Text))
     if failed:
         limits.append(stats.status == constant("failed"))
-    return union_all(
-        *[
-            select(*COUNTERS).where(
-                stats.writer == constant(writer),
-                stats.minute >= bindparam(begin, type_=Instant()),
-                stats.minute < bindparam(end, type_=Instant()),
-                *limits,
-            )
-            for writer, begin, end in (
-                (MINUTES_ROWS, "begin", "first_hour"),
-                (HOURS_ROWS, "first_hour", "last_hour"),
-                (MINUTES_ROWS, "last_hour", "folded"),
-            )
-        ]
-    )
+    return union_all(*[select(*COUNTERS).where(*part, *limits) for part in _parts()])
 
 
 def _by(kept: FromClause, names: Sequence[str]) -> list[ColumnElement[Any]]:

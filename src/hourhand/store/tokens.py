@@ -14,8 +14,7 @@ from hourhand.model.page import Page
 from hourhand.model.words import Role
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
-from hourhand.store.listing import read_cursor
-from hourhand.store.paging import one_more, page
+from hourhand.store.paging import bounded, page, read_cursor
 from hourhand.store.schema_access import api_tokens
 from hourhand.store.sql import insert, store_clock
 from hourhand.store.statements import Statement
@@ -101,8 +100,8 @@ async def get_token(tx: Tx, token_id: int) -> ApiToken:
 async def list_tokens(tx: Tx, *, limit: int, cursor: str | None) -> Page[ApiToken]:
     """Newest first, the revoked and the expired among them."""
     place = read_cursor(cursor, {"id": (int,)})
-    rows = await tx.fetch(_LIST, before=2**62 if place is None else place[1], limit=one_more(limit))
-    return page(rows, limit, token_of, "id")
+    rows = await tx.fetch(_LIST, before=2**62 if place is None else place[1], limit=bounded(limit) + 1)
+    return page(rows, limit, token_of, lambda row: ("id", row["id"]))
 
 
 async def revoke_token(tx: Tx, token_id: int) -> ApiToken | None:

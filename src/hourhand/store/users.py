@@ -14,8 +14,7 @@ from hourhand.model.words import Role
 from hourhand.store import registry
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
-from hourhand.store.listing import read_cursor
-from hourhand.store.paging import one_more, page
+from hourhand.store.paging import bounded, page, read_cursor
 from hourhand.store.schema_access import api_tokens, users
 from hourhand.store.sql import constant, insert, store_clock
 from hourhand.store.statements import Statement
@@ -132,8 +131,8 @@ async def get_user(tx: Tx, user_id: int) -> User:
 async def list_users(tx: Tx, *, limit: int, cursor: str | None) -> Page[User]:
     """By name."""
     place = read_cursor(cursor, {"name": (str,)})
-    rows = await tx.fetch(_LIST, after="" if place is None else place[1], limit=one_more(limit))
-    return page(rows, limit, user_of, "name")
+    rows = await tx.fetch(_LIST, after="" if place is None else place[1], limit=bounded(limit) + 1)
+    return page(rows, limit, user_of, lambda row: ("name", row["name"]))
 
 
 async def edit_user(tx: Tx, user_id: int, changes: Mapping[str, Any]) -> tuple[User, User, bool]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,6 +65,11 @@ def reasons(known: Facts) -> list[Reason]:
 def only(known: Facts) -> Reason:
     (found,) = reasons(known)
     return found
+
+
+def test_every_reason_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/explain.md").read_text("utf-8")
+    assert [one for one in Code if f"`{one.value}`" not in page] == []
 
 
 # Planned
@@ -141,7 +147,7 @@ def permit(**changes: Any) -> Facts:
     ("changes", "said"),
     [
         ({}, "lets 2 at once, and instances 1, 2 hold its permits"),
-        ({"limit": 1, "holders": (1,), "taken": 1, "ahead": 1}, "instance 1 holds its permit; 1 other waits for it first"),
+        ({"limit": 1, "holders": (1,), "taken": 1, "ahead": 1}, "instance 1 holds its permit; 1 other waits for it"),
         ({"taken": 5, "ahead": 1_500}, "instances 1, 2 and 3 more hold its permits; 1,500 others wait"),
     ],
 )

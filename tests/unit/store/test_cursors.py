@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hourhand.model.errors import InvalidInput
-from hourhand.store.listing import read_cursor, write_cursor
+from hourhand.store.paging import read_cursor, write_cursor
 from unit.rules.cron_oracle import examples
 
 KNOWN: dict[str, tuple[type, ...]] = {"living": (int,), "ended": (int, int), "name": (str,)}

@@ -1,6 +1,6 @@
 """Every list and every figure of the API: 20,000 tasks and a million execution logs beside an almost empty store.
 
-python bench/api.py [--store sqlite|postgresql] [--repeat 30]
+python bench/rest.py [--store sqlite|postgresql] [--repeat 30]
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
@@ -71,6 +72,7 @@ def _counting(self: Statement, dialect: str) -> object:
 async def _measured(store: Store, repeat: int) -> dict[str, tuple[float, int]]:
     """Milliseconds (median) and statements of each."""
     world = World(store)
+    await store.ensure_group("rare")
     task = await world.task("measured")
     found = {}
     async with serving(store) as client:
@@ -90,7 +92,10 @@ async def _measured(store: Store, repeat: int) -> dict[str, tuple[float, int]]:
 
 
 async def _on(kind: str, repeat: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, Cluster() as cluster:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        cluster = Cluster()
+        cluster.start()
+        stack.callback(cluster.stop)
         urls = {}
         for size in ("empty", "full"):
             urls[size] = f"sqlite:///{folder}/{size}.db" if kind == "sqlite" else cluster.create_database()
