@@ -10,7 +10,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
 import hourhand.store.schema_access
-import hourhand.store.schema_alerts  # noqa: F401 - both complete the metadata
+import hourhand.store.schema_alerts
+import hourhand.store.schema_windows  # noqa: F401 - all complete the metadata
 from hourhand.store.schema import DAILY_TABLES, metadata
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-from fastapi import Depends
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.requests import Request
 from starlette.responses import Response
 
 from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Input
-from hourhand.api.requests import Caller, ThePage, TheStore
+from hourhand.api.requests import Caller, ThePage, ThePost, TheStore
 from hourhand.api.shapes import Plain, page_of, plain
 from hourhand.contracts.notifier import NotSent
 from hourhand.model.alert import AlertRule, Target
@@ -197,13 +195,6 @@ class Alerts(BaseModel):
 
 
 ALERT_RULES = page_of(AlertRuleOutput)
-
-
-async def _post(request: Request) -> Post:
-    return cast("Post", request.app.state.post)
-
-
-ThePost = Annotated[Post, Depends(_post)]
 
 
 def _shown(rule: AlertRule) -> AlertRuleOutput:

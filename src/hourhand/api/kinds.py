@@ -8,6 +8,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from hourhand.api.guarding import guarded_router
+from hourhand.api.requests import ThePost
+from hourhand.contracts.notifier import Notifier
 from hourhand.model.words import TaskType
 from hourhand.rules.payload import PAYLOADS
 
@@ -30,7 +32,7 @@ class Kind(BaseModel):
         description="JSON Schema of a payload, a configuration or a target",
         examples=[{"type": "object", "properties": {"command": {"type": "array"}}, "required": ["command"]}],
     )
-    example: dict[str, Any] = Field(examples=[_EXAMPLES[TaskType.COMMAND]])
+    example: Any = Field(examples=[_EXAMPLES[TaskType.COMMAND]])
 
 
 class Kinds(BaseModel):
@@ -41,9 +43,19 @@ class Kinds(BaseModel):
 
 
 @router.get("/kinds", tags=["kinds"], summary="What can be plugged in, and its parameters")
-async def list_kinds() -> Kinds:
+async def list_kinds(post: ThePost) -> Kinds:
     """Runners by the type of a task, operations by kind, notifiers by target."""
-    return Kinds(items=_runners())
+    return Kinds(items=[*_runners(), *map(_notifier, post.notifiers)])
+
+
+def _notifier(notifier: Notifier) -> Kind:
+    return Kind(
+        role="notifier",
+        name=notifier.kind,
+        description=str(type(notifier).__doc__),
+        parameters=dict(notifier.parameters),
+        example=notifier.example,
+    )
 
 
 def _runners() -> list[Kind]:

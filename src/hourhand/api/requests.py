@@ -20,6 +20,7 @@ from hourhand.contracts.store import Store
 from hourhand.model.access import Principal
 from hourhand.model.audit import Once
 from hourhand.model.errors import FieldError, InvalidInput, shown
+from hourhand.service.post import Post
 
 MOST = 200
 LONGEST_CURSOR = 4_000
@@ -63,10 +64,15 @@ async def _reach(request: Request) -> Reach:
     return Reach(request.state.caller, request.app.state.store, request.app.state.group_names)
 
 
+async def _post(request: Request) -> Post:
+    return cast("Post", request.app.state.post)
+
+
 TheStore = Annotated[Store, Depends(_store)]
 TheGroups = Annotated[GroupNames, Depends(_group_names)]
 Caller = Annotated[Principal, Depends(_caller)]
 TheReach = Annotated[Reach, Depends(_reach)]
+ThePost = Annotated[Post, Depends(_post)]
 
 
 @dataclass(frozen=True, slots=True)

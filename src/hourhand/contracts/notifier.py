@@ -24,6 +24,10 @@ class Notifier(Protocol):
 
     kind: ClassVar[str]
     """By which stored targets name it."""
+    parameters: ClassVar[Mapping[str, Any]]
+    """JSON Schema of a target."""
+    example: ClassVar[Any]
+    """A target."""
 
     def takes(self, target: object) -> bool:
         """Whether a target, as somebody wrote it, is for this notifier."""

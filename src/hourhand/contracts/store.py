@@ -30,6 +30,7 @@ from hourhand.contracts.explaining import Explaining
 from hourhand.contracts.figures import Figures
 from hourhand.contracts.pausing import Pausing
 from hourhand.contracts.statistics import Statistics
+from hourhand.contracts.windows import Windows
 from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
 from hourhand.model.audit import Author, Once
 from hourhand.model.filters import InstanceFilter, TaskFilter
@@ -320,6 +321,7 @@ class Store(
     Directory,
     Accounts,
     Pausing,
+    Windows,
     Explaining,
     Statistics,
     Figures,

@@ -33,6 +33,13 @@ class AppriseNotifier:
     """Sends by Apprise, which waits: so in threads of its own."""
 
     kind: ClassVar[str] = "apprise"
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "string",
+        "format": "uri",
+        "writeOnly": True,
+        "description": "An Apprise URL: mailto://, slack://, dingtalk://, feishu://, wecombot:// and a hundred more",
+    }
+    example: ClassVar[Any] = "mailto://user:password@example.com"
 
     def __init__(self, policy: AddressPolicy, *, seconds: float = SECONDS) -> None:
         self._policy = policy

@@ -29,6 +29,16 @@ class WebhookNotifier:
     """Posts notices to a URL; whatever answers 2xx has got it."""
 
     kind: ClassVar[str] = "webhook"
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "webhook": {"type": "string", "format": "uri", "description": "Where notices are posted"},
+            "secret": {"type": "string", "minLength": 1, "maxLength": LONGEST_SECRET, "writeOnly": True},
+        },
+        "required": ["webhook"],
+        "additionalProperties": False,
+    }
+    example: ClassVar[Any] = {"webhook": "https://example.com/alerts", "secret": "shared"}
 
     def __init__(self, policy: AddressPolicy, *, tls: ssl.SSLContext | None = None, seconds: float = SECONDS) -> None:
         self._network = CheckedNetwork(policy)

@@ -185,7 +185,7 @@ def _closest(value: object, known: Mapping[str, str], otherwise: str) -> str:
     """The codes that look like it, or that belong to a name that does."""
     wanted = str(value)[:100].casefold()
     words = {code.casefold(): code for code in known}
-    words = {name.casefold(): code for code, name in reversed(known.items())} | words
+    words = {name.casefold(): code for code, name in reversed(list(known.items()))} | words
     found = dict.fromkeys(words[one] for one in get_close_matches(wanted, words, n=3, cutoff=0.6))
     if not found:
         return f": {otherwise}"

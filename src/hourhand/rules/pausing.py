@@ -50,7 +50,8 @@ class Rests:
 
     def next_begin(self, after: datetime, before: datetime) -> datetime:
         """Where the next stretch may begin after a moment; at the latest `before`."""
-        begins = [one.begin for one in (*self.pauses, *self.windows) if one.begin > after]
+        begins = [one.begin for one in self.pauses if one.begin > after]
+        begins += [one.begin for one in self.windows if one.begin > after]
         begins += [
             begin
             for one in self.windows
@@ -92,4 +93,3 @@ def rests_of(rests: Iterable[Rest], task_id: int, group_id: int) -> Rests:
             end = None if before.end is None or pause.end is None else max(before.end, pause.end)
             merged[-1] = Stretch(before.begin, end)
     return Rests(tuple(merged), tuple(one for one in mine if one.recurrence is not None))
-

@@ -99,7 +99,9 @@ def _durations(window: WindowDefinition) -> Iterator[FieldError]:
     seconds = window.duration_seconds
     if window.schedule is None:
         if seconds is not None:
-            yield FieldError("duration_seconds", seconds, "is for a schedule: a calendar's days are whole, leave it out")
+            yield FieldError(
+                "duration_seconds", seconds, "is for a schedule: a calendar's days are whole, leave it out"
+            )
     elif seconds is None or not 1 <= seconds <= LONGEST_SECONDS:
         right = f"give 1 to {LONGEST_SECONDS:,} seconds (7 days) from each opening"
         yield FieldError("duration_seconds", seconds, f"{seconds} does not say how long it is open: {right}")

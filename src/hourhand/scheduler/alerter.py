@@ -12,6 +12,7 @@ from hourhand.contracts.notifier import NotSent
 from hourhand.contracts.store import Store
 from hourhand.model.alert import Parcel, Target
 from hourhand.model.errors import StoreError, StoreUnavailable
+from hourhand.service.metrics import NOTICES_FAILED, NOTICES_SENT
 
 logger = logging.getLogger("hourhand.scheduler")
 EVERY_SECONDS = 2.0
@@ -108,10 +109,12 @@ class Sender:
         try:
             await self._post.send(parcel.target, parcel.event)
         except NotSent as error:
+            NOTICES_FAILED.inc()
             again = await self._store.notice_failed(parcel.outbox_id, str(error), final=error.final)
             what = "is given up" if again is None else f"is tried again at {again:%H:%M:%S}Z"
             logger.warning("notice %s %s: %s", parcel.event["notice"], what, error)
         else:
+            NOTICES_SENT.inc()
             await self._store.notice_sent(parcel.outbox_id)
 
     async def leave(self) -> None:

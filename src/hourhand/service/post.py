@@ -25,6 +25,11 @@ class Post:
         self._notifiers = {one.kind: one for one in notifiers}
         self._envelope = envelope
 
+    @property
+    def notifiers(self) -> tuple[Notifier, ...]:
+        """What there is."""
+        return tuple(self._notifiers.values())
+
     async def sealed(self, given: Sequence[object], kept: Sequence[Target] = ()) -> tuple[Target, ...]:
         """The targets that somebody wrote, checked and sealed; `{"id": …}` stands for one of those that are kept."""
         if len(given) > MOST_TARGETS:

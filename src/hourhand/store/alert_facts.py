@@ -34,7 +34,7 @@ from hourhand.store import alert_living
 from hourhand.store.alert_living import Medians, Paused
 from hourhand.store.alert_rules import CURSOR, ENABLED, rule_of
 from hourhand.store.database import Row, Tx
-from hourhand.store.pauses import covered_now
+from hourhand.store.rests import covered_now
 from hourhand.store.rows import readable
 from hourhand.store.schema import execution_logs, store_values
 from hourhand.store.schema_alerts import alert_seen, alert_states

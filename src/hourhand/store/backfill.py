@@ -10,14 +10,14 @@ from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput, NotFound
 from hourhand.model.task import Task
 from hourhand.model.words import TriggeredBy
-from hourhand.rules.pausing import rest_at, rests_of
+from hourhand.rules.pausing import rests_of
 from hourhand.rules.schedule import is_clocked, next_instant, parse
 from hourhand.store.database import Tx
 from hourhand.store.definitions import lock_tasks, tasks_by_id
 from hourhand.store.instants import Made, make_instants, targets_of
 from hourhand.store.materialise import up_to_now
-from hourhand.store.pauses import pauses_since
 from hourhand.store.registry import alive_executors
+from hourhand.store.rests import rests_since
 from hourhand.store.schema import store_values
 from hourhand.store.statements import Statement
 from hourhand.store.types import from_micros
@@ -81,11 +81,11 @@ async def backfill(
 
 
 async def _rested(tx: Tx, task: Task, now: datetime) -> bool:
-    """Whether there are instants that a pause has passed over and nobody has recorded yet."""
+    """Whether there are instants that a pause or window has passed over and nobody has recorded yet."""
     first = task.next_fire_at
     if first is None or first > now:
         return False
-    return rest_at(rests_of(await pauses_since(tx, first), task.id, task.group_id), first) is not None
+    return rests_of(await rests_since(tx, first), task.id, task.group_id).at(first) is not None
 
 
 def _check_range(begin: datetime, end: datetime) -> None:

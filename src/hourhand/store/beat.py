@@ -13,6 +13,7 @@ from hourhand.rules.lanes import serves
 from hourhand.rules.pausing import closed
 from hourhand.store.database import Row, Tx
 from hourhand.store.registry import lanes_served
+from hourhand.store.rests import open_scopes
 from hourhand.store.schema import RUNNING, executors, task_instances
 from hourhand.store.sql import any_of, lease_clock, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
@@ -53,7 +54,11 @@ SELECT
     (SELECT coalesce(jsonb_agg(jsonb_build_array(l.id, l.requires, l.labels, l.target_executor_id) ORDER BY l.id), '[]')
      FROM lanes l WHERE l.group_id = b.group_id AND l.target_executor_id IN ('', b.id)) AS lanes,
     (SELECT coalesce(jsonb_agg(jsonb_build_array(p.scope, p.scope_id)), '[]')
-     FROM pauses p WHERE p.scope <> 'task' AND (p.until IS NULL OR p.until > clock_timestamp())) AS paused
+     FROM pauses p WHERE p.scope <> 'task' AND (p.until IS NULL OR p.until > clock_timestamp())) AS paused,
+    (SELECT coalesce(jsonb_agg(jsonb_build_array(
+        w.scope, w.scope_id, w.schedule, w.duration_seconds, c.definition, w.timezone, w.name)), '[]')
+     FROM maintenance_windows w LEFT JOIN calendars c ON c.id = w.calendar_id
+     WHERE w.enabled AND w.scope <> 'task') AS windows
 FROM (SELECT) AS always LEFT JOIN beating b ON true
 """
     )
@@ -65,7 +70,17 @@ FROM (SELECT) AS always LEFT JOIN beating b ON true
         bindparam("others", type_=Text),
         bindparam("lease_seconds", type_=Double),
     )
-    .columns(now=Instant, id=Text, group_id=BigInteger, labels=Json, provides=Json, seen=Json, lanes=Json, paused=Json)
+    .columns(
+        now=Instant,
+        id=Text,
+        group_id=BigInteger,
+        labels=Json,
+        provides=Json,
+        seen=Json,
+        lanes=Json,
+        paused=Json,
+        windows=Json,
+    )
 )
 
 _BEAT = Statement(
@@ -115,7 +130,9 @@ async def _beat_postgresql(
         lease_seconds=lease_seconds,
     )
     lanes: tuple[int, ...] = ()
-    if row["id"] is not None and not closed(row["paused"], row["group_id"]):
+    if row["id"] is not None and not closed(
+        [*row["paused"], *open_scopes(row["windows"], row["now"])], row["group_id"]
+    ):
         executor, group_id = _executor(row), row["group_id"]
         lanes = tuple(one for one, *lane in row["lanes"] if serves(executor, group_id, Lane(group_id, *lane)))
     return _answer(held, row["seen"], lanes=lanes, registered=row["id"] is not None, now=row["now"])

@@ -15,6 +15,7 @@ from hourhand.store.ids import possible
 from hourhand.store.rows import group_of
 from hourhand.store.schema import executors, groups, lanes, task_instances, tasks
 from hourhand.store.schema_access import pauses
+from hourhand.store.schema_windows import maintenance_windows
 from hourhand.store.sql import constant, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Json
@@ -53,6 +54,11 @@ _EXECUTORS = Statement(
 _LIVING = Statement(select(task_instances.c.id).where(task_instances.c.group_id == _of_group).limit(constant(1)))
 _DELETE_LANES = Statement(delete(lanes).where(lanes.c.group_id == _of_group))
 _DELETE_PAUSES = Statement(delete(pauses).where(pauses.c.scope == constant("group"), pauses.c.scope_id == _of_group))
+_DELETE_WINDOWS = Statement(
+    delete(maintenance_windows).where(
+        maintenance_windows.c.scope == constant("group"), maintenance_windows.c.scope_id == _of_group
+    )
+)
 _DELETE = Statement(delete(groups).where(groups.c.id == _of_group))
 
 
@@ -90,7 +96,7 @@ async def delete_group(tx: Tx, group_id: int) -> Group:
             f"group {group.name!r} has instances that have not ended (such as {found[0]['id']}): "
             "cancel them, or wait for them"
         )
-    for statement in (_DELETE_LANES, _DELETE_PAUSES, _DELETE):
+    for statement in (_DELETE_LANES, _DELETE_PAUSES, _DELETE_WINDOWS, _DELETE):
         await tx.run(statement, group_id=group_id)
     return group
 

@@ -13,21 +13,22 @@ from sqlalchemy import bindparam, func, select
 
 from hourhand.model.answers import Aftermath, Materialised
 from hourhand.model.errors import InvalidInput
-from hourhand.model.pause import Pause, Stretch
+from hourhand.model.pause import Stretch
 from hourhand.model.registry import Executor
 from hourhand.model.task import Task
+from hourhand.model.window import Rest
 from hourhand.model.words import OverlapPolicy, SkipReason, TriggeredBy
 from hourhand.rules.endings import REPLACED
 from hourhand.rules.misfire import SkipRun, due
 from hourhand.rules.overlap import Verdict, overlap, policy_for
-from hourhand.rules.pausing import covers, rest_at, rests_of
+from hourhand.rules.pausing import covers, rests_of
 from hourhand.rules.schedule import After, parse
 from hourhand.store.cancel import cancel_instances
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import SELECT_TASKS, tasks_by_id, with_dependencies
 from hourhand.store.instants import Made, joined, make_instants, record_skips, targets_of
-from hourhand.store.pauses import pauses_since
 from hourhand.store.registry import alive_executors
+from hourhand.store.rests import rests_since
 from hourhand.store.schema import SCHEDULED, task_dependencies, task_instances, tasks
 from hourhand.store.settle import ARM
 from hourhand.store.sql import any_of, store_clock
@@ -41,7 +42,7 @@ PLANNING_SECONDS = 0.2
 """Planning is work for the processor alone: heartbeats of the same process must not wait for much of it."""
 UNREADABLE_AGAIN = timedelta(minutes=1)
 RECORDED_EVERY = timedelta(minutes=10)
-"""What falls due in a pause is recorded this often: one row for all of it, not one for each instant."""
+"""What falls due in a pause or window is recorded this often: one row for all of it, not one for each instant."""
 
 _DUE = Statement(
     SELECT_TASKS
@@ -71,9 +72,9 @@ class Surroundings:
 
     live: dict[int, list[tuple[datetime, int]]]
     executors: list[tuple[Executor, int]]
-    pauses: list[Pause]
+    rests: list[Rest]
     followed: set[int]
-    """Of the tasks that are paused, those that others depend on."""
+    """Of the tasks that may rest, those that others depend on."""
 
 
 @dataclass(slots=True)
@@ -180,10 +181,10 @@ async def _surroundings(tx: Tx, locked: Sequence[Task], lease_seconds: float) ->
         live.setdefault(row["task_id"], []).append((row["scheduled_time"], row["id"]))
     executors = await alive_executors(tx, lease_seconds) if any(task.broadcast for task in locked) else []
     firing = [task.next_fire_at for task in locked if task.next_fire_at is not None]
-    pauses = await pauses_since(tx, min(firing)) if firing else []
-    paused = [task.id for task in locked if any(covers(one, task.id, task.group_id) for one in pauses)]
-    followed = {row["depends_on_id"] for row in await tx.fetch(_FOLLOWED, ids=paused)} if paused else set()
-    return Surroundings(live, executors, pauses, followed)
+    rests = await rests_since(tx, min(firing)) if firing else []
+    resting = [task.id for task in locked if any(covers(one, task.id, task.group_id) for one in rests)]
+    followed = {row["depends_on_id"] for row in await tx.fetch(_FOLLOWED, ids=resting)} if resting else set()
+    return Surroundings(live, executors, rests, followed)
 
 
 def _plans(
@@ -211,7 +212,7 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
     if task.next_fire_at is None:
         return Plan(task)
     schedule = parse(task.schedule, task.timezone)
-    rests = rests_of(around.pauses, task.id, task.group_id)
+    rests = rests_of(around.rests, task.id, task.group_id)
     found = due(
         schedule,
         task.anchored_at,
@@ -236,13 +237,13 @@ def plan(task: Task, around: Surroundings, *, now: datetime, horizon: datetime, 
         result.next_fire_at = now + schedule.delay
     if result.next_fire_at is not None:
         result.wake_at = result.next_fire_at - early
-        if (rest := rest_at(rests, result.next_fire_at)) is not None and result.next_fire_at > now:
+        if (rest := rests.at(result.next_fire_at)) is not None and result.next_fire_at > now:
             result.wake_at = _look_in_a_rest(result.next_fire_at, rest, now, followed=task.id in around.followed)
     return result
 
 
 def _look_in_a_rest(instant: datetime, rest: Stretch, now: datetime, *, followed: bool) -> datetime:
-    """When to record what falls due in a pause: once in a while, at the latest when the pause ends.
+    """When to record what falls due in a pause or window: once in a while, at the latest when that ends.
 
     Who depends on the task passes over what was skipped, and is not kept waiting for that.
     """

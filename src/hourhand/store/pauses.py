@@ -1,8 +1,6 @@
-"""Store: pauses, read: who rests now, and who rested while an instant came."""
+"""Store: pauses, read: who rests now; `rests` reads who rested while an instant came."""
 
 from __future__ import annotations
-
-from datetime import datetime
 
 from sqlalchemy import and_, bindparam, or_, select
 
@@ -14,17 +12,11 @@ from hourhand.store.schema import groups, tasks
 from hourhand.store.schema_access import pauses
 from hourhand.store.sql import store_clock
 from hourhand.store.statements import Statement
-from hourhand.store.types import Id, Instant
+from hourhand.store.types import Id
 
 ACTIVE = or_(pauses.c.until.is_(None), pauses.c.until > store_clock())
 """A pause ends when its `until` has come; resuming by hand makes that now."""
 
-_COVERED = Statement(select(pauses.c.scope, pauses.c.scope_id).where(ACTIVE))
-_SINCE = Statement(
-    select(pauses)
-    .where(or_(pauses.c.until.is_(None), pauses.c.until > bindparam("since", type_=Instant())))
-    .order_by(pauses.c.id)
-)
 _task_id = and_(pauses.c.scope == PauseScope.TASK.value, tasks.c.id == pauses.c.scope_id)
 _named = (
     select(pauses, tasks.c.name.label("task_name"), groups.c.name.label("group"))
@@ -61,16 +53,6 @@ def pause_of(row: Row) -> Pause:
         task_name=row.get("task_name"),
         group=row.get("group"),
     )
-
-
-async def covered_now(tx: Tx) -> list[tuple[str, int | None]]:
-    """What rests at this moment: the scope of each pause, and which task or group."""
-    return [(row["scope"], row["scope_id"]) for row in await tx.fetch(_COVERED)]
-
-
-async def pauses_since(tx: Tx, since: datetime) -> list[Pause]:
-    """Every pause that an instant may lie in that is not older than `since`, whether it is over or not."""
-    return [pause_of(row) for row in await tx.fetch(_SINCE, since=since)]
 
 
 async def active_pauses(tx: Tx) -> list[Pause]:

@@ -53,7 +53,7 @@ _LOCK = {
     PauseScope.TASK: Statement(_enabled.where(tasks.c.id == _scope_id)),
 }
 _early = plus_seconds(tasks.c.next_fire_at, bindparam("early", type_=Double))
-_WAKE = Statement(update(tasks).values(wake_at=_early).where(any_of(tasks.c.id, "ids"), tasks.c.wake_at > _early))
+WAKE = Statement(update(tasks).values(wake_at=_early).where(any_of(tasks.c.id, "ids"), tasks.c.wake_at > _early))
 
 
 async def pause(
@@ -70,7 +70,7 @@ async def pause(
     await _check(tx, scope, scope_id, reason)
     # All that may be made ahead is locked first: a scheduler that has not seen the pause has then made it, and
     # whoever comes later sees the pause.
-    locked = await _lock(tx, scope, scope_id)
+    locked = await lock_scope(tx, scope, scope_id)
     now = await tx.now()
     if until is not None:
         _check_until(until, now)
@@ -92,16 +92,17 @@ async def pause(
 async def resume(tx: Tx, pause_id: int, *, look_ahead: timedelta) -> Pause:
     """End a pause now; what it was before."""
     before = await get_pause(tx, pause_id)
-    locked = await _lock(tx, before.scope, before.scope_id)
+    locked = await lock_scope(tx, before.scope, before.scope_id)
     if not await tx.run(_END, pause_id=pause_id, now=await tx.now()):
         raise NotFound("pause in force with id", pause_id)
     if locked:
         # In a statement after the locks, so that it sees what schedulers wrote who still knew of the pause.
-        await tx.run(_WAKE, ids=locked, early=-look_ahead.total_seconds())
+        await tx.run(WAKE, ids=locked, early=-look_ahead.total_seconds())
     return before
 
 
-async def _lock(tx: Tx, scope: PauseScope, scope_id: int | None) -> list[int]:
+async def lock_scope(tx: Tx, scope: PauseScope, scope_id: int | None) -> list[int]:
+    """Hold every task whose schedule rests with it, so that nobody makes instants of it meanwhile; their ids."""
     params = {} if scope is PauseScope.ALL else {"scope_id": scope_id}
     return [row["id"] for row in await tx.fetch(_LOCK[scope], **params)]
 
@@ -110,6 +111,11 @@ async def _check(tx: Tx, scope: PauseScope, scope_id: int | None, reason: str) -
     if not reason.strip() or len(reason) > LONGEST_REASON or "\0" in reason:
         right = f"say in 1 to {LONGEST_REASON:,} characters why, for those who wonder what has stopped"
         raise InvalidInput.one("reason", reason, f"{shown(reason)} is no reason: {right}")
+    await check_scope(tx, scope, scope_id)
+
+
+async def check_scope(tx: Tx, scope: PauseScope, scope_id: int | None) -> None:
+    """Refuse what there is not."""
     if (scope is PauseScope.ALL) != (scope_id is None):
         right = "everything has no id" if scope is PauseScope.ALL else f"name the {scope.value} by its id"
         raise InvalidInput.one("scope_id", scope_id, f"{scope_id!r} does not fit the scope {scope.value}: {right}")

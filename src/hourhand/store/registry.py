@@ -12,7 +12,7 @@ from hourhand.model.registry import Executor, Group, Lane
 from hourhand.rules.lanes import serves
 from hourhand.rules.pausing import closed
 from hourhand.store.database import Row, Tx
-from hourhand.store.pauses import covered_now
+from hourhand.store.rests import covered_now
 from hourhand.store.rows import executor_of, group_of, readable
 from hourhand.store.schema import executors, groups, lanes
 from hourhand.store.schema_alerts import alert_states
@@ -171,7 +171,7 @@ async def forget_executors(tx: Tx) -> list[str]:
 
 
 async def lanes_served(tx: Tx, executor: Executor, group_id: int) -> tuple[int, ...]:
-    """The lanes it may claim from; none while its group, or everything, is paused."""
+    """The lanes it may claim from; none while its group, or everything, rests."""
     if closed(await covered_now(tx), group_id):
         return ()
     rows = await tx.fetch(_LANES_OF_GROUP, group_id=group_id)
@@ -179,9 +179,9 @@ async def lanes_served(tx: Tx, executor: Executor, group_id: int) -> tuple[int, 
 
 
 async def lanes_with_an_executor(tx: Tx, within_seconds: float) -> list[int]:
-    """The lanes that somebody alive serves; none of a group that is paused."""
-    paused = await covered_now(tx)
-    alive = [one for one in await alive_executors(tx, within_seconds) if not closed(paused, one[1])]
+    """The lanes that somebody alive serves; none of a group that rests."""
+    resting = await covered_now(tx)
+    alive = [one for one in await alive_executors(tx, within_seconds) if not closed(resting, one[1])]
     return [
         row["id"]
         for row in await tx.fetch(_ALL_LANES)

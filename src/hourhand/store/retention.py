@@ -12,6 +12,7 @@ from hourhand.store.backfill import LEDGER_FLOOR
 from hourhand.store.database import Database, Tx
 from hourhand.store.schema import PENDING, PLANNED, RUNNING, executors, lanes, store_values, task_instances
 from hourhand.store.schema_access import idempotency_keys, pauses, sessions, sign_in_failures, stats_minutely
+from hourhand.store.schema_windows import past_windows
 from hourhand.store.sql import any_of, insert, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Instant, to_micros
@@ -66,6 +67,9 @@ DELETE FROM task_instants WHERE (task_id, scheduled_time) IN (
 _PRUNE_STATS = Statement(delete(stats_minutely).where(stats_minutely.c.minute < bindparam("before", type_=Instant())))
 _PRUNE_KEYS = Statement(
     delete(idempotency_keys).where(idempotency_keys.c.created_at < bindparam("before", type_=Instant()))
+)
+_PRUNE_WINDOWS = Statement(
+    delete(past_windows).where(past_windows.c.active_until < bindparam("before", type_=Instant()))
 )
 _PRUNE_PAUSES = Statement(delete(pauses).where(pauses.c.until < bindparam("before", type_=Instant())))
 _PRUNE_SESSIONS = Statement(delete(sessions).where(sessions.c.expires_at < store_clock()))
@@ -136,6 +140,7 @@ async def _prune_small(tx: Tx, before: datetime, now: datetime) -> None:
     await tx.run(_PRUNE_SESSIONS)
     await alert_outbox.prune(tx, before)
     await tx.run(_PRUNE_PAUSES, before=now - PAUSES)
+    await tx.run(_PRUNE_WINDOWS, before=now - PAUSES)
     await tx.run(_PRUNE_FAILURES, before=now - FAILURES)
     await _prune_lanes(tx)
 

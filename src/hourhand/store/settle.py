@@ -19,14 +19,15 @@ from hourhand.model.pause import PauseScope
 from hourhand.model.task import Task
 from hourhand.model.words import SkipReason, TriggeredBy
 from hourhand.rules.misfire import SkipRun
+from hourhand.rules.pausing import stretch_at
 from hourhand.rules.schedule import After, Upstream, parse
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import lock_tasks
 from hourhand.store.instants import Made, make_instants, record_skips, targets_of
 from hourhand.store.moving import LOCK_INSTANTS
-from hourhand.store.pauses import pauses_since
 from hourhand.store.registry import alive_executors
 from hourhand.store.release import EVALUATED_AT_ONCE, WAITING_ON, evaluate
+from hourhand.store.rests import rests_since
 from hourhand.store.schema import SCHEDULED, task_dependencies, task_instances, task_instants, tasks
 from hourhand.store.sql import any_of, records
 from hourhand.store.statements import Statement
@@ -145,7 +146,7 @@ async def _make_downstream(
         and _is(Upstream, locked[dependent["task_id"]])
     }
     now = await tx.now()
-    following, rested = await _without_paused(tx, following, now) if following else (following, set())
+    following, rested = await _without_resting(tx, following, now) if following else (following, {})
     alive = await alive_executors(tx, lease_seconds) if any(locked[one].broadcast for one, _ in following) else []
     made = [
         Made(locked[task_id], instant, TriggeredBy.DEPENDENCY, shards=targets_of(locked[task_id], alive))
@@ -154,23 +155,26 @@ async def _make_downstream(
     nobody = [
         (one.task, SkipRun(SkipReason.NO_EXECUTOR, one.instant, one.instant, 1)) for one in made if not one.shards
     ]
-    paused = [(locked[one], SkipRun(SkipReason.PAUSED, instant, instant, 1)) for one, instant in sorted(rested)]
-    await record_skips(tx, [*nobody, *paused], now)
+    resting = [(locked[one], SkipRun(why, instant, instant, 1)) for (one, instant), why in sorted(rested.items())]
+    await record_skips(tx, [*nobody, *resting], now)
     _, aftermath = await make_instants(tx, [one for one in made if one.shards])
     return aftermath
 
 
-async def _without_paused(tx: Tx, following: set[Point], now: datetime) -> tuple[set[Point], set[Point]]:
-    """Those to be made, and those that are skipped since their task is paused; not those that were made before.
+async def _without_resting(tx: Tx, following: set[Point], now: datetime) -> tuple[set[Point], dict[Point, SkipReason]]:
+    """Those to be made, and those that are skipped since their task rests; not those that were made before.
 
-    A pause of their group or of everything skips none: what they follow has happened, so they are made, and wait.
+    A rest of their group or of everything skips none: what they follow has happened, so they are made, and wait.
     """
-    resting = {one.scope_id for one in await pauses_since(tx, now) if one.scope is PauseScope.TASK}
-    rested = {point for point in following if point[0] in resting}
+    resting: dict[int | None, SkipReason] = {}
+    for one in await rests_since(tx, now):
+        if one.scope is PauseScope.TASK and (stretch := stretch_at(one, now)) is not None:
+            resting[one.scope_id] = stretch.reason
+    rested = {point: resting[point[0]] for point in following if point[0] in resting}
     if rested:
         points = [{"task_id": task_id, "scheduled_time": at} for task_id, at in sorted(rested)]
         made = {(row["task_id"], row["scheduled_time"]) for row in await tx.fetch(_MADE, points=points)}
-        return following - rested, rested - made
+        return following - rested.keys(), {point: why for point, why in rested.items() if point not in made}
     return following, rested
 
 

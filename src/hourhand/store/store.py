@@ -17,6 +17,7 @@ from hourhand.store.verbs.instances import Instances
 from hourhand.store.verbs.pausing import Pausing
 from hourhand.store.verbs.statistics import Statistics
 from hourhand.store.verbs.time import Time
+from hourhand.store.verbs.windows import Windows
 
 
 class SqlStore(
@@ -29,6 +30,7 @@ class SqlStore(
     Directory,
     Accounts,
     Pausing,
+    Windows,
     Explaining,
     Statistics,
     Figures,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from alembic import context
 
 import hourhand.store.schema_access
-import hourhand.store.schema_alerts  # noqa: F401 - both complete the metadata
+import hourhand.store.schema_alerts
+import hourhand.store.schema_windows  # noqa: F401 - all complete the metadata
 from hourhand.store.schema import metadata
 
 context.configure(
