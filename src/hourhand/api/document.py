@@ -23,6 +23,8 @@ CREATES = frozenset(
         "POST /instances",
         "POST /groups",
         "POST /pauses",
+        "POST /maintenance-windows",
+        "POST /calendars",
         "POST /alert-rules",
         "POST /users",
         "POST /tokens",

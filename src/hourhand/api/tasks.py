@@ -21,7 +21,9 @@ from hourhand.model.filters import TaskFilter
 from hourhand.model.instance import Submission
 from hourhand.model.words import Role, TaskType, TriggeredBy
 from hourhand.rules.definition import changes_from, definition_from
+from hourhand.rules.pausing import NOTHING, rests_of
 from hourhand.rules.schedule import After, parse
+from hourhand.rules.upcoming import upcoming as fires
 
 router = guarded_router(prefix="/tasks", tags=["tasks"])
 
@@ -113,7 +115,10 @@ async def list_versions(task_id: int, store: TheStore, page: ThePage) -> Plain:
 async def upcoming(
     task_id: int, store: TheStore, count: Annotated[int, Query(ge=1, le=100, description="How many instants")] = 10
 ) -> PreviewOutput:
-    """Answer with the instants that have not become instances yet, and what is to be known about them."""
+    """Answer with the instants that have not become instances yet, and what is to be known about them.
+
+    Those that fall into a pause or a maintenance window are left out, and a note says how many.
+    """
     task = await store.get_task(task_id)
     schedule = parse(task.schedule, task.timezone)
     start = task.next_fire_at or await store.now()
@@ -125,7 +130,13 @@ async def upcoming(
         return PreviewOutput(instants=due, description=seen.description, notes=["each depends on the end of the last"])
     if task.next_fire_at is None:
         return PreviewOutput(instants=[], description=seen.description, notes=seen.notes)
-    return seen
+    rests = rests_of(await store.rests_of_task(task_id), task.id, task.group_id)
+    if rests == NOTHING:
+        return seen
+    firing = fires(schedule, task.next_fire_at, count, task.anchored_at, rests)
+    return PreviewOutput(
+        instants=list(firing.instants), description=seen.description, notes=[*seen.notes, *firing.notes]
+    )
 
 
 @router.post("/{task_id}/run", status_code=202, response_model=INSTANCE, summary="Run a task by hand")

@@ -40,6 +40,8 @@ class Code(StrEnum):
     """A permit is free, and is about to be given."""
     PAUSED = "paused"
     """Its group, or everything, is paused."""
+    WINDOW = "window"
+    """A maintenance window of its group, or of everything, is open."""
     NO_EXECUTOR = "no_executor"
     """No executor of its group is alive."""
     TARGET_GONE = "target_gone"

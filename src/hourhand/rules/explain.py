@@ -148,6 +148,16 @@ def _paused(facts: Facts) -> Iterator[Reason]:
             since=one.created_at,
             until=one.until,
         )
+    for window, opening in ((one.window, one.opening) for one in facts.windows):
+        whose = "everything" if window.scope is PauseScope.ALL else f"its group {window.group!r}"
+        yield Reason(
+            code=Code.WINDOW,
+            text=f"the maintenance window {window.name!r} of {whose} is open until {moment(opening.end)}: "
+            f"{window.reason}",
+            data={"window_id": window.id, "name": window.name, "scope": window.scope.value, "reason": window.reason},
+            since=opening.begin,
+            until=opening.end,
+        )
 
 
 def _until(pause: Pause) -> str:

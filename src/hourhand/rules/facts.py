@@ -9,6 +9,7 @@ from hourhand.model.instance import AttemptRecord, Instance
 from hourhand.model.pause import Pause
 from hourhand.model.registry import Executor, Lane
 from hourhand.model.task import TaskDefinition
+from hourhand.model.window import OpenWindow
 from hourhand.model.words import DependencyMode, Status, UpstreamFailurePolicy
 from hourhand.rules.dependency import Release, Standing
 
@@ -80,6 +81,8 @@ class Facts:
     """None when this release cannot read it."""
     pauses: tuple[Pause, ...] = ()
     """Those that close its lane."""
+    windows: tuple[OpenWindow, ...] = ()
+    """Those that close it too."""
     waiting: Waiting | None = None
     key: Key | None = None
     lanes: Lanes | None = None

@@ -70,7 +70,7 @@ def due(
                 break
             passed = now + timedelta(microseconds=1)
             last = _latest_before(schedule, anchor, passed if rest.end is None else min(rest.end, passed), instant)
-            skipped.append(_run(rest.reason, schedule, anchor, instant, last))
+            skipped.append(run_of(rest.reason, schedule, anchor, instant, last))
         elif instant < edge:
             end = rests.next_begin(instant, edge) if told_apart else edge
             last = _latest_before(schedule, anchor, end, instant)
@@ -97,7 +97,7 @@ def _missed(
         return [], []
 
     def run(first: datetime, last: datetime) -> SkipRun:
-        return _run(SkipReason.MISFIRE, schedule, anchor, first, last)
+        return run_of(SkipReason.MISFIRE, schedule, anchor, first, last)
 
     match policy:
         case MisfirePolicy.SKIP:
@@ -135,7 +135,8 @@ def _between(schedule: Schedule, anchor: datetime, first: datetime, last: dateti
         instant = next_instant(schedule, instant, anchor)
 
 
-def _run(reason: SkipReason, schedule: Schedule, anchor: datetime, first: datetime, last: datetime) -> SkipRun:
+def run_of(reason: SkipReason, schedule: Schedule, anchor: datetime, first: datetime, last: datetime) -> SkipRun:
+    """A run of skips from its first instant to its last."""
     if isinstance(schedule, Every):
         return SkipRun(reason, first, last, (last - first) // schedule.period + 1)
     count = 0

@@ -50,6 +50,7 @@ from hourhand.store.sql import any_of
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant
 from hourhand.store.waits import POINTS
+from hourhand.store.windows import open_windows
 
 _GROUP = Statement(select(groups.c.name).where(groups.c.id == bindparam("group_id", type_=Id)))
 _IS_EXPIRED = Statement(
@@ -125,7 +126,9 @@ async def explain(tx: Tx, versions: Versions, instance_id: int, *, lease_seconds
 
 async def _obstacles(tx: Tx, instance: Instance, now: datetime, lease_seconds: float) -> dict[str, Any]:
     covered = [one for one in await active_pauses(tx) if closes((one.scope, one.scope_id), instance.group_id)]
-    found: dict[str, Any] = {"pauses": tuple(covered)}
+    windows = await open_windows(tx)
+    closing = [one for one in windows if closes((one.window.scope, one.window.scope_id), instance.group_id)]
+    found: dict[str, Any] = {"pauses": tuple(covered), "windows": tuple(closing)}
     if instance.blocked_by is BlockedBy.DISPATCH:
         return found
     if instance.blocked_by is BlockedBy.DEPENDENCIES:
