@@ -156,7 +156,22 @@ class Arena:
         user = send("POST", "/users", {"name": f"arena-{number}", "password": PASSWORD, "role": "viewer"})
         token = send("POST", "/tokens", {"name": f"arena-{number}", "role": "viewer"})
         pause = send("POST", "/pauses", {"scope": "task", "task_id": task["id"], "reason": "it is a test"})
+        calendar = send("POST", "/calendars", {"name": f"arena-{number}", "definition": {"weekdays": [6, 7]}})
+        window = send(
+            "POST",
+            "/maintenance-windows",
+            {
+                "name": f"arena-{number}",
+                "scope": "task",
+                "task_id": task["id"],
+                "schedule": "0 2 * * *",
+                "duration_seconds": 60,
+                "reason": "it is a test",
+            },
+        )
         self.ids |= {
+            "calendar_id": str(calendar["id"]),
+            "window_id": str(window["id"]),
             "task_id": str(task["id"]),
             "instance_id": str(held["id"]),
             "group_id": str(group["id"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,26 @@ CHECKS: list[CheckFunction] = [
     openapi_checks.response_schema_conformance,
 ]
 PATIENCE_SECONDS = 60
+RIGHT: dict[str, Any] = {
+    "type": "command",
+    "payload": {"command": ["true"]},
+    "schedule": "@daily",
+    "timezone": "Asia/Shanghai",
+    "group": "default",
+    "groups": ["default"],
+    "dependency_ids": [],
+    "executor_labels": {},
+    "concurrency_key": None,
+    "condition": {"kind": "failed"},
+    "targets": [],
+    "scope": "all",
+    "definition": {"weekdays": [6, 7]},
+    "duration_seconds": 60,
+    "from": "2026-11-01T00:00:00Z",
+    "to": "2026-11-02T00:00:00Z",
+    "cursor": None,
+    "step": "1h",
+}
 _ID = re.compile(r"-?[0-9]+", re.ASCII)
 _ADDRESS = re.compile(r"[a-z]+://(?!127\.0\.0\.1)")
 
@@ -91,8 +112,18 @@ class Fuzz:
         token = str(case.path_parameters.get("token_id"))
         if _ID.fullmatch(token) and int(token[:20]) in self._own:
             case.path_parameters["token_id"] = int(self.arena.ids["token_id"])
-        if isinstance(case.body, dict) and _ADDRESS.search(str(case.body.get("targets"))):
-            case.body["targets"] = [{"webhook": NOBODY}]
+        self._correct(case.query)
+        if isinstance(case.body, dict):
+            self._correct(case.body)
+            if _ADDRESS.search(str(case.body.get("targets"))):
+                case.body["targets"] = [{"webhook": NOBODY}]
+
+    def _correct(self, given: dict[str, Any]) -> None:
+        """Put right what could hardly be right by chance, every other time, so that the rest of it is looked at."""
+        right = {**RIGHT, "task_id": int(self.arena.ids["task_id"])}
+        for name, value in given.items():
+            if name in right and zlib.crc32(f"{name}{value!r}{len(given)}".encode("utf-8", "replace")) % 2:
+                given[name] = right[name]
 
 
 def _checks(answer: schemathesis.Response) -> list[CheckFunction]:

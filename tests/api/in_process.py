@@ -12,6 +12,7 @@ import httpx
 import uvicorn
 
 from hourhand.api.app import create_app
+from hourhand.api.connection import Connection
 from hourhand.bootstrap import hash_token
 from hourhand.settings import Settings
 
@@ -33,7 +34,9 @@ class _Server(uvicorn.Server):
 async def serving(store: Store, settings: Settings | None = None) -> AsyncIterator[httpx.AsyncClient]:
     """Serve the store; the client is an admin."""
     await store.ensure_admin_token(hash_token(TOKEN))
-    config = uvicorn.Config(create_app(store, settings or Settings()), log_config=None, access_log=False, ws="none")
+    config = uvicorn.Config(
+        create_app(store, settings or Settings()), http=Connection, log_config=None, access_log=False, ws="none"
+    )
     server = _Server(config)
     # With its protocol named, asyncio sends small packets at once; else each answer waits 40 ms for an acknowledgement.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:

@@ -29,6 +29,9 @@ ENDLESS = frozenset({"GET /events", "GET /instances/{instance_id}/stream"})
 """They answer until somebody stops: what is let through is tried with a server that is stopping."""
 
 
+WINDOW: dict[str, Any] = {"name": "w", "schedule": "@yearly", "duration_seconds": 1, "reason": "none of mine"}
+
+
 class Holders:
     """A token is its holder's role, and the group it is limited to if any: `editor` or `editor@group`."""
 
@@ -69,6 +72,9 @@ async def api(store: Store, world: World) -> AsyncIterator[Rest]:
             "POST /pauses", "admin", json={"scope": "group", "group": "secret", "reason": "a migration"}
         )
         rest.ids["pause_id"] = str(ok(paused, 201)["id"])
+        window = {"scope": "group", "group": "secret", **WINDOW}
+        rest.ids["window_id"] = str(ok(await rest.ask("POST /maintenance-windows", "admin", json=window), 201)["id"])
+        rest.ids["calendar_id"] = "999"
         rest.ids |= {"rule_id": "999", "user_id": "999", "token_id": "999", "session_id": "999"}
         yield rest
 
@@ -155,6 +161,9 @@ BODIES: list[tuple[str, dict[str, Any]]] = [
     ("POST /pauses", {"scope": "task", "task_id": "task_id", "reason": "none of mine"}),
     ("POST /pauses", {"scope": "group", "group": "secret", "reason": "none of mine"}),
     ("POST /pauses", {"scope": "all", "reason": "none of mine"}),
+    ("POST /maintenance-windows", {"scope": "task", "task_id": "task_id", **WINDOW}),
+    ("POST /maintenance-windows", {"scope": "group", "group": "secret", **WINDOW}),
+    ("POST /maintenance-windows", {"scope": "all", **WINDOW}),
 ]
 
 
@@ -175,14 +184,15 @@ async def test_a_task_cannot_be_moved_out_of_reach(api: Rest) -> None:
     problem(await api.ask("PATCH /tasks/{task_id}", "admin@secret", json={"group": "open"}), 403)
 
 
-LISTS = ("GET /tasks", "GET /instances", "GET /execution-logs", "GET /groups", "GET /executors", "GET /pauses")
+LISTS = ("GET /tasks", "GET /instances", "GET /execution-logs", "GET /groups", "GET /executors")
+LISTS_OF_RESTS = ("GET /pauses", "GET /maintenance-windows")
 
 
 async def test_lists_hold_only_what_is_within_reach(api: Rest, world: World) -> None:
     await world.executor("e1", group="secret")
     task = await world.task("ended", group="secret")
     await world.store.cancel(await world.submit(task), reason="no need")
-    for route in LISTS:
+    for route in (*LISTS, *LISTS_OF_RESTS):
         outside = ok(await api.ask(route, "viewer@open"))["items"]
         assert [one for one in outside if one.get("name") != "open"] == [], route
         assert ok(await api.ask(route, "viewer@secret"))["items"], route

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from postgres import Cluster
 
 FACTOR = os.environ.get("HOURHAND_EXAMPLES")
-EXAMPLES = max(int(4 * float(FACTOR or 1)), 1)
+EXAMPLES = max(int(3 * float(FACTOR or 1)), 1)
 LEAST = 150
 """Cases that each role must have sent in the end, on each store."""
 

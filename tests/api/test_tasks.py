@@ -191,7 +191,10 @@ def test_an_unknown_task_is_not_found(rest: httpx.Client, method: str, path: str
 
 
 def test_an_id_is_a_number(client: httpx.Client) -> None:
-    assert refused(client.get(f"{TASKS}/close_books"))["task_id"] == "'close_books' is not a whole number"
+    assert (
+        refused(client.get(f"{TASKS}/close_books"))["task_id"]
+        == "'close_books' is not an id: give a whole number, such as 7"
+    )
 
 
 def test_tasks_are_listed_by_name_and_filtered(rest: httpx.Client) -> None:

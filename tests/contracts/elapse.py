@@ -30,6 +30,8 @@ _TIMES = {
     "execution_logs": ("scheduled_time", "available_at", "created_at"),
     "task_instants": ("scheduled_time", "ended_at"),
     "pauses": ("created_at", "until"),
+    "maintenance_windows": ("active_since",),
+    "past_windows": ("active_since", "active_until"),
 }
 _FAR = 400 * 366 * 86_400
 _LEDGER = Statement(

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from contracts.elapse import elapse, instances, only, skips
+from contracts.windowing import opened
 from contracts.world import endings
 from hourhand.model.audit import Author
 from hourhand.model.instance import Held
@@ -143,6 +144,12 @@ async def permit_due(world: World) -> int:
 async def paused(world: World) -> int:
     task = await world.task()
     await world.store.pause(PauseScope.GROUP, task.group_id, reason="the ledger moves", by="ann")
+    return await world.submit(task)
+
+
+async def window(world: World) -> int:
+    task = await world.task()
+    await opened(world, task, PauseScope.GROUP, seconds=600)
     return await world.submit(task)
 
 
@@ -333,6 +340,7 @@ EXAMPLES: dict[str, Callable[[World], Awaitable[int]]] = {
         concurrency_full,
         permit_due,
         paused,
+        window,
         no_executor,
         target_gone,
         nobody_provides,

@@ -15,6 +15,7 @@ from hourhand.api import (
     alert_rules,
     audit_logs,
     bulk,
+    calendars,
     callbacks,
     docs,
     events,
@@ -36,6 +37,7 @@ from hourhand.api import (
     tasks,
     tokens,
     users,
+    windows,
 )
 from hourhand.api.document import document, operation_id
 from hourhand.api.gate import PUBLIC, Gate
@@ -152,6 +154,8 @@ def _api_routes() -> APIRouter:
         events,
         instance_stream,
         pauses,
+        windows,
+        calendars,
         audit_logs,
         alert_rules,
         users,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
-from hourhand.api.inputs import Input, Json
+from hourhand.api.inputs import Input
 from hourhand.api.requests import TheStore
 from hourhand.contracts.store import Store
 from hourhand.model.errors import NotFound, StaleFence
@@ -30,7 +30,7 @@ class CallbackInput(Input):
     status: Literal["success", "failed", "running"]
     progress: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False, strict=True)
     phase: str | None = Field(default=None, max_length=200)
-    result: Json = None
+    result: Any = None
     error: str | None = Field(default=None, description="What went wrong, when it failed")
     message: str | None = Field(default=None, description="A line for the instance log")
 

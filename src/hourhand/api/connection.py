@@ -77,7 +77,8 @@ class Connection(HttpToolsProtocol):
         self._end_head()
         if self.transport.is_closing():
             return
-        problem = Problem(status, detail, headers={"Connection": "close"})
-        head = b"".join(name + b": " + value + b"\r\n" for name, value in problem.raw_headers)
-        self.transport.write(STATUS_LINE[status] + head + b"\r\n" + bytes(problem.body))
-        self.transport.close()
+        if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
+            problem = Problem(status, detail, headers={"Connection": "close"})
+            head = b"".join(name + b": " + value + b"\r\n" for name, value in problem.raw_headers)
+            self.transport.write(STATUS_LINE[status] + head + b"\r\n" + bytes(problem.body))
+        self.transport.close()  # without a word where it would be in the middle of another answer

@@ -92,6 +92,7 @@ async def _refuse(request: Request, caller: Principal, needs: Needs) -> None:
         "task_id": reach.task,
         "instance_id": reach.instance,
         "group_id": reach.group_id,
+        "window_id": reach.window,
     }
     for name, value in request.path_params.items():
         if name in checks:

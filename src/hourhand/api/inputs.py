@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -25,33 +25,43 @@ class Input(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_nul(cls, value: object) -> object:
-        where = _find_nul(value)
+        where = _find(value, _has_nul)
         if where is not None:
             raise PydanticCustomError("nul", "{where} holds a NUL character: remove it", {"where": where or "the body"})
         return value
 
+    @model_validator(mode="after")
+    def _of_whole_characters(self) -> Self:
+        """Refuse what Pydantic looks for only where a text has a length; after it, for it names the field."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        where = _find(given, _has_half_a_pair)
+        if where is not None:
+            told = "{where} holds half of a surrogate pair, which is no character: remove it"
+            raise PydanticCustomError("half_a_pair", told, {"where": ascii(where)[1:-1]})
+        return self
 
-def _find_nul(value: object, path: str = "") -> str | None:
-    """Return the path of the first string with a NUL, or None; the gate has bounded how deep this can go."""
+
+def _has_nul(text: str) -> bool:
+    return "\0" in text
+
+
+def _has_half_a_pair(text: str) -> bool:
+    return any("\ud800" <= one <= "\udfff" for one in text)
+
+
+def _find(value: object, bad: Callable[[str], bool], path: str = "") -> str | None:
+    """Return the path of the first bad string, or None; the gate has bounded how deep this can go."""
     match value:
         case str():
-            return path if "\0" in value else None
+            return path if bad(value) else None
         case dict():
             pairs = [(f"{path}.{key}".lstrip("."), key, each) for key, each in value.items()]
-            found = (at if "\0" in str(key) else _find_nul(each, at) for at, key, each in pairs)
+            found = (at if bad(str(key)) else _find(each, bad, at) for at, key, each in pairs)
         case list():
-            found = (_find_nul(each, f"{path}.{index}") for index, each in enumerate(value))
+            found = (_find(each, bad, f"{path}.{index}") for index, each in enumerate(value))
         case _:
             return None
     return next((at for at in found if at is not None), None)
-
-
-def _whole_characters(value: object) -> object:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise ValueError("it holds half of a surrogate pair, which is no character: remove it") from None
-    return value
 
 
 def _only_text(value: object) -> object:
@@ -84,8 +94,6 @@ def _one_line(value: str) -> str:
     return value
 
 
-Json = Annotated[Any, AfterValidator(_whole_characters)]
-"""Whatever JSON can say."""
 Moment = Annotated[AwareDatetime, BeforeValidator(_only_text), AfterValidator(_in_utc)]
 """A time with an offset, in UTC."""
 Instant = Annotated[Moment, AfterValidator(_in_range)]

@@ -7,13 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Id, Input, Instant
-from hourhand.api.reach import Reach
 from hourhand.api.requests import Caller, TheGroups, TheReach, TheStore
+from hourhand.api.scopes import scope_id_of
 from hourhand.api.shapes import Plain, page_of
-from hourhand.model.errors import InvalidInput
 from hourhand.model.pause import Pause, PauseScope
 
 router = guarded_router(prefix="/pauses", tags=["pauses"])
@@ -101,7 +99,9 @@ async def list_pauses(store: TheStore, caller: Caller) -> Plain:
 @router.post("", status_code=201, summary="Let a task, a group or everything rest")
 async def pause(given: PauseInput, store: TheStore, groups: TheGroups, caller: Caller, reach: TheReach) -> PauseOutput:
     """Instants that come meanwhile are skipped, and recorded as such; of a group or all nothing is claimed either."""
-    scope_id = await _scope_id(given, groups, reach)
+    scope_id = await scope_id_of(
+        given.scope, given.task_id, given.group, groups=groups, reach=reach, what="a pause of everything"
+    )
     return _shown(await store.pause(given.scope, scope_id, reason=given.reason, until=given.until, by=caller.name))
 
 
@@ -114,21 +114,3 @@ async def resume(pause_id: int, store: TheStore, reach: TheReach) -> None:
     else:
         reach.group_of(f"pause {pause_id}", found.group)
     await store.resume(pause_id)
-
-
-async def _scope_id(given: PauseInput, groups: GroupNames, reach: Reach) -> int | None:
-    """Refuse what does not fit the scope, and what is out of reach."""
-    wanted = {PauseScope.TASK: "task_id", PauseScope.GROUP: "group"}.get(given.scope)
-    for name in ("task_id", "group"):
-        value = getattr(given, name)
-        if (value is not None) != (name == wanted):
-            right = f"say which {given.scope.value}" if name == wanted else "leave it out"
-            raise InvalidInput.one(name, value, f"does not fit the scope {given.scope.value!r}: {right}")
-    if given.group is not None:
-        reach.group(given.group)
-        return await groups.id_of(given.group)
-    if given.task_id is not None:
-        await reach.task(given.task_id)
-        return given.task_id
-    reach.whole("a pause of everything")
-    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hourhand.model.errors import Forbidden
+from hourhand.model.pause import PauseScope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from hourhand.api.group_names import GroupNames
     from hourhand.contracts.store import Store
     from hourhand.model.access import Principal
+    from hourhand.model.window import Window
 
 
 class Reach:
@@ -53,6 +55,17 @@ class Reach:
         """Refuse a task of a group that is out of reach."""
         if self.limited and not self.caller.reaches((await self._store.get_task(task_id)).group):
             raise Forbidden(f"task {task_id} is out of reach: {self._whose()}")
+
+    def sees_window(self, window: Window) -> bool:
+        """Whether a maintenance window is of a group within reach, or of everything, which concerns everybody."""
+        if window.scope is PauseScope.ALL or not self.limited:
+            return True
+        return window.group is not None and self.caller.reaches(window.group)
+
+    async def window(self, window_id: int) -> None:
+        """Refuse a maintenance window of a group that is out of reach."""
+        if self.limited and not self.sees_window(await self._store.get_window(window_id)):
+            raise Forbidden(f"maintenance window {window_id} is out of reach: {self._whose()}")
 
     async def instance(self, instance_id: int) -> None:
         """Refuse an instance of a group that is out of reach."""

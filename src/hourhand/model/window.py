@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -32,6 +33,10 @@ class Calendar:
     updated_at: datetime
 
 
+DaysOf = Callable[[Days, int], Mapping[date, str]]
+"""Tells the days of a year in their order, each with its name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recurrence:
     """When a window is open: so many seconds from each instant of a schedule, or on whole days."""
@@ -40,6 +45,8 @@ class Recurrence:
     schedule: str | None = None
     duration_seconds: int | None = None
     days: Days | None = None
+    days_of: DaysOf | None = None
+    """Who knows which days these are; with `days` only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Rules: which days a calendar has; those of countries and markets are the `holidays` library's."""
+"""Rules: which days a calendar has, given the holidays of its country and market; and what one may say."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from difflib import get_close_matches
-from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from hourhand.model.errors import FieldError, InvalidInput, shown
 from hourhand.model.window import Days
@@ -17,12 +16,23 @@ FIRST_YEAR: Final = 1970
 LAST_YEAR: Final = 2199
 MOST_DATES: Final = 1_000
 _FIELDS: Final = ("country", "subdivision", "market", "weekdays", "include", "exclude")
+_CODES: Final = {"country": "CN", "market": "XNYS"}
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAY: Final = timedelta(days=1)
 
 
-def days_from(given: Mapping[str, Any]) -> Days:
+class Known(Protocol):
+    """Whose holidays are known."""
+
+    def codes(self, field: str) -> Mapping[str, str]:
+        """The codes of countries, or of markets, each with what people call it."""
+
+    def subdivisions(self, country: str) -> Iterable[str]:
+        """The codes of its parts that have holidays of their own."""
+
+
+def days_from(given: Mapping[str, Any], known: Known) -> Days:
     """A calendar's definition from plain values; all refusals at once."""
     errors = [
         FieldError(f"definition.{name}", value, f"is not known here; there are: {', '.join(_FIELDS)}")
@@ -35,11 +45,11 @@ def days_from(given: Mapping[str, Any]) -> Days:
         if value is None:
             continue
         try:
-            values[name] = _VALUES[name](name, value)
+            values[name] = _code(name, value, known) if name in _CODES else _VALUES[name](name, value)
         except InvalidInput as refused:
             errors += refused.errors
     if not errors:
-        errors += _fitting(values)
+        errors += _fitting(values, known)
     if errors:
         raise InvalidInput(errors)
     return Days(**values)
@@ -58,23 +68,14 @@ def days_json(days: Days) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-@lru_cache(maxsize=512)
-def days_of(days: Days, year: int) -> Mapping[date, str]:
+def year_of(days: Days, year: int, holidays: Mapping[date, str]) -> Mapping[date, str]:
     """The days of a year in their order, each with its name; none outside 1970 to 2199."""
     if not FIRST_YEAR <= year <= LAST_YEAR:
         return MappingProxyType({})
-    found = dict(_weekdays(days, year))
-    for place, code in (("country", days.country), ("market", days.market)):
-        if code is not None:
-            found |= _holidays(place, code, days.subdivision if place == "country" else None, year)
+    found = {**dict(_weekdays(days, year)), **{day: name for day, name in holidays.items() if day.year == year}}
     found |= {one: found.get(one, "included") for one in days.include if one.year == year}
     excluded = set(days.exclude)
     return MappingProxyType({one: found[one] for one in sorted(found) if one not in excluded})
-
-
-def has(days: Days, day: date) -> bool:
-    """Whether the calendar has this day."""
-    return day in days_of(days, day.year)
 
 
 def _weekdays(days: Days, year: int) -> Iterator[tuple[date, str]]:
@@ -87,23 +88,12 @@ def _weekdays(days: Days, year: int) -> Iterator[tuple[date, str]]:
         day += _DAY
 
 
-def _holidays(place: str, code: str, subdivision: str | None, year: int) -> dict[date, str]:
-    # It is big, and most stores have no calendar.
-    import holidays  # noqa: PLC0415
-
-    make = holidays.country_holidays if place == "country" else holidays.financial_holidays
-    # In one language wherever this runs: else the names would follow the environment.
-    found = make(code, subdiv=subdivision, years=year, language="en_US")
-    return {day: name for day, name in found.items() if day.year == year}
-
-
-def _code(field: str, value: object) -> str:
-    """A country or market, as `holidays` knows it."""
-    known = _known(field)
-    if isinstance(value, str) and value.upper() in known:
+def _code(field: str, value: object, known: Known) -> str:
+    codes = known.codes(field)
+    if isinstance(value, str) and value.upper() in codes:
         return value.upper()
-    example = "CN" if field == "country" else "XNYS"
-    raise _refused(field, value, f"is no {field} we know{_closest(value, known, f'write a code such as {example}')}")
+    right = f"write a code such as {_CODES[field]}"
+    raise _refused(field, value, f"is no {field} we know{_closest(value, codes, right)}")
 
 
 def _subdivision(field: str, value: object) -> str:
@@ -137,16 +127,14 @@ def _date(field: str, value: object) -> date:
 
 
 _VALUES: Final = {
-    "country": _code,
     "subdivision": _subdivision,
-    "market": _code,
     "weekdays": _numbers,
     "include": _dates,
     "exclude": _dates,
 }
 
 
-def _fitting(values: Mapping[str, Any]) -> Iterator[FieldError]:
+def _fitting(values: Mapping[str, Any], known: Known) -> Iterator[FieldError]:
     """What each value alone does not show."""
     if not any(values.get(name) for name in ("country", "market", "weekdays", "include")):
         right = "give a country, a market, weekdays, or days to include"
@@ -157,28 +145,11 @@ def _fitting(values: Mapping[str, Any]) -> Iterator[FieldError]:
     if country is None:
         yield FieldError("definition.subdivision", subdivision, "needs the country that it is a part of")
         return
-    import holidays  # noqa: PLC0415 - as above
-
-    known = {one: one for one in holidays.list_supported_countries().get(country, ())}
-    if subdivision not in known:
-        there = f"there are: {', '.join(known)}" if known else f"{country} has none that we know: leave it out"
-        said = f"{shown(subdivision)} is no subdivision of {country}{_closest(subdivision, known, there)}"
+    parts = {one: one for one in known.subdivisions(country)}
+    if subdivision not in parts:
+        there = f"there are: {', '.join(parts)}" if parts else f"{country} has none that we know: leave it out"
+        said = f"{shown(subdivision)} is no subdivision of {country}{_closest(subdivision, parts, there)}"
         yield FieldError("definition.subdivision", subdivision, said)
-
-
-@lru_cache(maxsize=2)
-def _known(field: str) -> Mapping[str, str]:
-    """Codes, each with what people call it."""
-    from holidays.registry import COUNTRIES, FINANCIAL  # noqa: PLC0415 - as above
-
-    listed: Iterable[tuple[str, ...]] = (COUNTRIES if field == "country" else FINANCIAL).values()
-    longest = 3 if field == "country" else 4
-    return {
-        code: re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-        for name, *codes in listed
-        for code in codes
-        if len(code) <= longest
-    }
 
 
 def _closest(value: object, known: Mapping[str, str], otherwise: str) -> str:

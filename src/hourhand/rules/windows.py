@@ -10,9 +10,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from hourhand.model.errors import FieldError, InvalidInput, shown
-from hourhand.model.window import Days, Opening, Recurrence, WindowDefinition
+from hourhand.model.window import Days, DaysOf, Opening, Recurrence, WindowDefinition
 from hourhand.rules import zones
-from hourhand.rules.calendars import LAST_YEAR, days_of, has
+from hourhand.rules.calendars import LAST_YEAR
 from hourhand.rules.schedule import At, CronSchedule, next_instant, parse, previous_instant
 
 LONGEST_SECONDS: Final = 7 * 86_400
@@ -28,8 +28,8 @@ _YEARS_AHEAD: Final = 20
 @lru_cache(maxsize=8192)
 def open_at(recurrence: Recurrence, instant: datetime) -> Opening | None:
     """The occurrence in which the instant lies; many tasks ask for the same one."""
-    if recurrence.days is not None:
-        return _open_days(recurrence.days, recurrence.timezone, instant)
+    if recurrence.days is not None and recurrence.days_of is not None:
+        return _open_days(recurrence.days, recurrence.days_of, recurrence.timezone, instant)
     schedule, duration = _scheduled(recurrence)
     begin = previous_instant(schedule, instant)
     return Opening(begin, begin + duration) if begin is not None and instant < begin + duration else None
@@ -37,8 +37,8 @@ def open_at(recurrence: Recurrence, instant: datetime) -> Opening | None:
 
 def next_begin(recurrence: Recurrence, after: datetime) -> datetime | None:
     """When it opens next."""
-    if recurrence.days is not None:
-        return next(_day_begins(recurrence.days, recurrence.timezone, after), None)
+    if recurrence.days is not None and recurrence.days_of is not None:
+        return next(_day_begins(recurrence.days, recurrence.days_of, recurrence.timezone, after), None)
     return next_instant(_scheduled(recurrence)[0], after)
 
 
@@ -118,21 +118,25 @@ def _scheduled(recurrence: Recurrence) -> tuple[CronSchedule | At, timedelta]:
     return schedule, timedelta(seconds=recurrence.duration_seconds or 0)
 
 
-def _open_days(days: Days, zone: str, instant: datetime) -> Opening | None:
+def _open_days(days: Days, days_of: DaysOf, zone: str, instant: datetime) -> Opening | None:
     day = instant.astimezone(ZoneInfo(zone)).date()
     if _midnight(zone, day + _DAY) <= instant:
         day += _DAY  # the clock went back over midnight: the day has begun before
-    if not has(days, day):
+
+    def has(one: date) -> bool:
+        return one in days_of(days, one.year)
+
+    if not has(day):
         return None
     first = last = day
-    while has(days, first - _DAY) and day - first < _LONGEST_RUN * _DAY:
+    while has(first - _DAY) and day - first < _LONGEST_RUN * _DAY:
         first -= _DAY
-    while has(days, last + _DAY) and last - day < _LONGEST_RUN * _DAY:
+    while has(last + _DAY) and last - day < _LONGEST_RUN * _DAY:
         last += _DAY
     return Opening(_midnight(zone, first), _midnight(zone, last + _DAY))
 
 
-def _day_begins(days: Days, zone: str, after: datetime) -> Iterator[datetime]:
+def _day_begins(days: Days, days_of: DaysOf, zone: str, after: datetime) -> Iterator[datetime]:
     """The beginnings of the calendar's days after a moment."""
     first = after.astimezone(ZoneInfo(zone)).date()
     for year in range(first.year, min(first.year + _YEARS_AHEAD, LAST_YEAR) + 1):

@@ -9,7 +9,8 @@ from sqlalchemy import Text, bindparam, delete, func, select, update
 
 from hourhand.model.errors import Conflict, DuplicateName, InvalidInput, NotFound
 from hourhand.model.window import Calendar, Days
-from hourhand.rules.calendars import days_from, days_json
+from hourhand.rules.calendars import days_json
+from hourhand.service.holidays import days_from
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
 from hourhand.store.rows import Unreadable, readable
@@ -48,9 +49,9 @@ _USERS = Statement(
 async def create(tx: Tx, name: str, definition: Days) -> Calendar:
     """A new calendar; its name must be free."""
     await tx.fetch(ONE_AT_A_TIME)
-    ((count,),) = [tuple(row.values()) for row in await tx.fetch(_COUNT)]
-    if count >= MOST:
-        raise Conflict(f"there are {count} calendars already: delete some that nobody needs")
+    (there,) = await tx.fetch(_COUNT)
+    if there["n"] >= MOST:
+        raise Conflict(f"there are {there['n']} calendars already: delete some that nobody needs")
     rows = await tx.fetch(_ADD, new_name=name, new_definition=days_json(definition))
     if not rows:
         raise DuplicateName("calendar", name)
@@ -109,7 +110,13 @@ def calendar_of(row: Row) -> Calendar:
         definition = days_from(row["definition"])
     except InvalidInput as error:
         raise Unreadable(f"calendar {row['name']!r} cannot be read here: {error}") from None
-    return Calendar(**{**row, "definition": definition})
+    return Calendar(
+        id=row["id"],
+        name=row["name"],
+        definition=definition,
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )
 
 
 def described(calendar: Calendar) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, bindparam, literal_column, null, or_, sele
 from hourhand.model.errors import InvalidInput
 from hourhand.model.pause import PauseScope
 from hourhand.model.window import Recurrence, Rest
-from hourhand.rules.calendars import days_from
 from hourhand.rules.pausing import Covered, stretch_at
 from hourhand.rules.schedule import parse
 from hourhand.rules.windows import open_at
+from hourhand.service.holidays import days_from, days_of
 from hourhand.store.database import Row, Tx
 from hourhand.store.rows import Unreadable, readable
 from hourhand.store.schema_access import pauses
@@ -120,4 +120,10 @@ def recurrence_of(row: Row) -> Recurrence:
 def _recurrence(timezone: str, schedule: str | None, seconds: int | None, days: str | None) -> Recurrence:
     parse(schedule or "@manual", timezone)  # refuses what this host does not know
     read = None if days is None else days_from(json.loads(days))
-    return Recurrence(timezone=timezone, schedule=schedule, duration_seconds=seconds, days=read)
+    return Recurrence(
+        timezone=timezone,
+        schedule=schedule,
+        duration_seconds=seconds,
+        days=read,
+        days_of=None if read is None else days_of,
+    )

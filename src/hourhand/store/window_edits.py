@@ -64,9 +64,9 @@ async def create(tx: Tx, definition: WindowDefinition, *, by: str, look_ahead: t
     """A new window, from now on; its name must be free."""
     definition = check(definition)
     await tx.fetch(ONE_AT_A_TIME)
-    ((count,),) = [tuple(row.values()) for row in await tx.fetch(_COUNT)]
-    if count >= MOST:
-        raise Conflict(f"there are {count} maintenance windows already: delete some that nobody needs")
+    (there,) = await tx.fetch(_COUNT)
+    if there["n"] >= MOST:
+        raise Conflict(f"there are {there['n']} maintenance windows already: delete some that nobody needs")
     await check_scope(tx, definition.scope, definition.scope_id)
     calendar = None if definition.calendar is None else await calendars.find(tx, definition.calendar)
     locked = await lock_scope(tx, definition.scope, definition.scope_id)
@@ -121,7 +121,7 @@ async def edit_calendar(
 ) -> tuple[Calendar, Calendar]:
     """Change a calendar, and with it when the windows are open that open by it."""
     await tx.fetch(ONE_AT_A_TIME)
-    users = await windows.of_calendar(tx, calendar_id)
+    users = await windows.of_calendar(tx, (await calendars.get(tx, calendar_id)).id)
     before, after = await calendars.edit(tx, calendar_id, changes)
     if users and after.definition != before.definition:
         locked = await _lock(tx, users)

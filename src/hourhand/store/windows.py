@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import and_, bindparam, or_, select
@@ -50,6 +49,7 @@ _OF_CALENDAR = Statement(
         maintenance_windows.c.id
     )
 )
+_SAME = [name for name in Window.__dataclass_fields__ if name not in ("scope", "recurrence")]
 
 
 async def get(tx: Tx, window_id: int) -> Window:
@@ -85,7 +85,7 @@ async def open_windows(tx: Tx) -> list[OpenWindow]:
 
 async def rests_of_task(tx: Tx, task_id: int) -> list[Rest]:
     """The pauses and windows in which the schedule of a task rests from now on."""
-    task = (await tasks_by_id(tx, [task_id])).get(task_id)
+    task = (await tasks_by_id(tx, [task_id])).get(task_id) if possible(task_id) else None
     if task is None or task.deleted_at is not None:
         raise NotFound("task", task_id)
     found = await rests_since(tx, await tx.now() if task.next_fire_at is None else task.next_fire_at)
@@ -94,7 +94,7 @@ async def rests_of_task(tx: Tx, task_id: int) -> list[Rest]:
 
 def window_of(row: Row) -> Window:
     """A window from its row, with the names around it."""
-    values: dict[str, Any] = {name: row[name] for name in _without(("calendar_id", "days"), row)}
+    values: dict[str, Any] = {name: row[name] for name in _SAME}
     return Window(**{**values, "scope": PauseScope(row["scope"]), "recurrence": recurrence_of(row)})
 
 
@@ -102,7 +102,3 @@ def described(window: Window) -> dict[str, Any]:
     """What the audit keeps of a window."""
     kept = ("name", "scope_id", "schedule", "duration_seconds", "calendar", "timezone", "reason", "enabled")
     return {"scope": window.scope.value, **{name: getattr(window, name) for name in kept}}
-
-
-def _without(names: Iterable[str], row: Row) -> list[str]:
-    return [name for name in row if name not in set(names)]

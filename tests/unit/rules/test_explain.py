@@ -12,6 +12,7 @@ from hourhand.model.instance import AttemptRecord, Instance
 from hourhand.model.pause import Pause, PauseScope
 from hourhand.model.registry import BUILTIN, Executor, Lane
 from hourhand.model.task import TaskDefinition
+from hourhand.model.window import Opening, OpenWindow, Recurrence, Window
 from hourhand.model.words import (
     BlockedBy,
     DependencyMode,
@@ -241,6 +242,37 @@ def test_a_pause_says_who_why_and_how_long(scope: PauseScope, until: datetime | 
     assert only(facts(pending(), pauses=(pause,))).text == said
     blocked = instance(Status.PLANNED, blocked_by=BlockedBy.DISPATCH)
     assert [one.code for one in reasons(facts(blocked, pauses=(pause,)))] == [Code.HELD, Code.PAUSED]
+
+
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        (PauseScope.ALL, "the maintenance window 'w' of everything is open until 2026-11-15T13:00:00Z: moving"),
+        (
+            PauseScope.GROUP,
+            "the maintenance window 'w' of its group 'default' is open until 2026-11-15T13:00:00Z: moving",
+        ),
+    ],
+)
+def test_a_window_says_which_why_and_how_long(scope: PauseScope, said: str) -> None:
+    window = Window(
+        id=3,
+        name="w",
+        scope=scope,
+        scope_id=1,
+        schedule="@hourly",
+        duration_seconds=60,
+        reason="moving",
+        recurrence=Recurrence(schedule="@hourly", duration_seconds=60),
+        active_since=NOW,
+        created_at=NOW,
+        updated_at=NOW,
+        created_by="ann",
+        updated_by="ann",
+        group="default",
+    )
+    found = only(facts(pending(), windows=(OpenWindow(window, Opening(NOW, LATER)),)))
+    assert (found.code, found.text, found.since, found.until) == (Code.WINDOW, said, NOW, LATER)
 
 
 @pytest.mark.parametrize(

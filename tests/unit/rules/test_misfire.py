@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hourhand.model.pause import Stretch
+from hourhand.model.pause import PauseScope, Stretch
+from hourhand.model.window import Recurrence, Rest
 from hourhand.model.words import MisfirePolicy, SkipReason
-from hourhand.rules.misfire import COUNT_LIMIT, Due, SkipRun, due
+from hourhand.rules.misfire import COUNT_LIMIT, STRETCH_LIMIT, Due, SkipRun, due
+from hourhand.rules.pausing import Rests
 from hourhand.rules.schedule import Schedule, next_instant, parse
 from unit.rules.cron_oracle import examples
 
@@ -245,19 +247,25 @@ def test_every_instant_is_fired_or_in_exactly_one_run_of_skips(
 # Pauses
 
 
+def resting(*pauses: Stretch) -> Rests:
+    return Rests(pauses)
+
+
 def pauses(first: datetime, last: datetime, count: int) -> SkipRun:
     return SkipRun(SkipReason.PAUSED, first, last, count)
 
 
 def test_what_lies_in_a_rest_is_skipped_and_what_follows_it_is_not() -> None:
-    found = look(HOURLY, at(3), rests=[Stretch(at(4), at(7)), Stretch(at(9), at(10))], policy=MisfirePolicy.CATCH_UP)
+    found = look(
+        HOURLY, at(3), rests=resting(Stretch(at(4), at(7)), Stretch(at(9), at(10))), policy=MisfirePolicy.CATCH_UP
+    )
     assert found.fire == (at(3), at(7), at(8), at(10), at(11), at(12))
     assert found.skipped == (pauses(at(4), at(6), 3), pauses(at(9), at(9), 1))
     assert found.next_fire_at == at(13)
 
 
 def test_what_has_not_come_is_not_skipped_yet() -> None:
-    found = look(HOURLY, at(11), rests=[Stretch(at(10))], horizon=at(15))
+    found = look(HOURLY, at(11), rests=resting(Stretch(at(10))), horizon=at(15))
     assert found == Due((), (pauses(at(11), at(12), 2),), at(13))
 
 
@@ -272,7 +280,7 @@ def test_what_has_not_come_is_not_skipped_yet() -> None:
 def test_the_policy_counts_what_was_missed_on_either_side_of_a_rest(
     policy: MisfirePolicy, fire: tuple[datetime, ...], skipped: tuple[SkipRun, ...]
 ) -> None:
-    rests = [Stretch(at(5), at(8)), Stretch(at(9, 30))]
+    rests = resting(Stretch(at(5), at(8)), Stretch(at(9, 30)))
     found = look(HOURLY, at(3), rests=rests, policy=policy, catch_up_limit=3)
     assert found.fire == fire
     assert tuple(one for one in found.skipped if one.reason is SkipReason.MISFIRE) == skipped
@@ -283,9 +291,41 @@ def test_the_policy_counts_what_was_missed_on_either_side_of_a_rest(
 
 
 def test_the_limit_of_catching_up_counts_for_all_stretches_together() -> None:
-    found = look(HOURLY, at(3), rests=[Stretch(at(5), at(8))], policy=MisfirePolicy.CATCH_UP, catch_up_limit=1)
+    found = look(HOURLY, at(3), rests=resting(Stretch(at(5), at(8))), policy=MisfirePolicy.CATCH_UP, catch_up_limit=1)
     assert found.fire == (at(3), at(12))
     assert [one for one in found.skipped if one.reason is SkipReason.MISFIRE] == [
         run(at(4), at(4), 1),
         run(at(8), at(11), 4),
     ]
+
+
+# Windows
+
+
+def window(schedule: str, seconds: int, begin: datetime = ANCHOR) -> Rests:
+    """Return one that opens for so long at each instant of a schedule."""
+    recurrence = Recurrence(schedule=schedule, duration_seconds=seconds)
+    return Rests(windows=(Rest(scope=PauseScope.ALL, scope_id=None, begin=begin, recurrence=recurrence),))
+
+
+def in_window(first: datetime, last: datetime, count: int) -> SkipRun:
+    return SkipRun(SkipReason.WINDOW, first, last, count)
+
+
+def test_what_lies_in_a_window_is_skipped_each_time_it_is_open() -> None:
+    found = look(HOURLY, at(3), rests=window("0 4,8 * * *", 7200), policy=MisfirePolicy.CATCH_UP)
+    assert found.fire == (at(3), at(6), at(7), at(10), at(11), at(12))
+    assert found.skipped == (in_window(at(4), at(5), 2), in_window(at(8), at(9), 2))
+
+
+def test_nothing_is_made_ahead_for_a_window_and_nothing_is_skipped_before_its_time() -> None:
+    found = look(HOURLY, at(12), rests=window("0 13 * * *", 7200), horizon=at(16))
+    assert found == Due((at(12),), (), at(13))
+
+
+def test_windows_that_open_all_the_time_are_told_apart_only_so_often() -> None:
+    schedule = parse("* * * * * ?")
+    found = look(schedule, NOW - timedelta(days=1), rests=window("30 * * * * ?", 1), policy=MisfirePolicy.SKIP)
+    assert len(found.skipped) < STRETCH_LIMIT + 10
+    assert all(one.second != 30 for one in found.fire), "what is not missed is looked at as ever"
+    assert sum(one.count for one in found.skipped if one.reason is SkipReason.WINDOW) > 400
