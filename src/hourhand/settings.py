@@ -43,6 +43,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8420, ge=0, le=65535)
     allow_remote: bool = False
     metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
     max_streams: int = Field(default=1_000, ge=0)
     group: str = Field(default="default", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     concurrency: int = Field(default=32, ge=1, le=10_000)
@@ -75,7 +76,7 @@ class Settings(BaseSettings):
         """Read flags and the environment only; `load_settings` lays them over the file."""
         return init_settings, env_settings
 
-    @field_validator("http_allow", mode="before")
+    @field_validator("http_allow", "trusted_proxies", mode="before")
     @classmethod
     def _networks(cls, value: object) -> object:
         if not isinstance(value, str):

@@ -121,7 +121,7 @@ def _ending(chance: random.Random, tasks: Sequence[tuple[int, int, str]], at: da
     row["loss_count"] = chance.choice([0, 0, 0, 0, 1, 2])
     if fate < 0.4:
         message = chance.choice(_MESSAGES)
-        row |= {"status": "failed", "error_message": message and message.format(chance.randrange(10_000))}
+        row |= {"status": "failed", "error_message": message and message.format(chance.randrange(1_000, 10_000))}
         if chance.random() < 0.2:
             row["superseded_at"] = at + timedelta(seconds=1)
     return row

@@ -150,3 +150,23 @@ async def test_mode_any_needs_one(
         if kind is not None:
             await finish(world, upstream, OutcomeKind(kind))
     assert await statuses(world, dependent) == [expected]
+
+
+@pytest.mark.parametrize("followed", [True, False])
+@pytest.mark.parametrize("policy", [UpstreamFailurePolicy.RUN, UpstreamFailurePolicy.FAIL])
+async def test_whoever_waits_follows_a_policy_that_is_changed_meanwhile(
+    world: World, policy: UpstreamFailurePolicy, monkeypatch: pytest.MonkeyPatch, *, followed: bool
+) -> None:
+    upstream, dependent = await pair(world)
+    await finish(world, upstream, OutcomeKind.FAILED)
+    assert (await only(world, dependent)).status is Status.PLANNED
+    with monkeypatch.context() as crash:
+        if not followed:  # whoever edited died before it could look after what follows
+
+            async def nothing(_: object) -> None:
+                return
+
+            crash.setattr(world.store, "follow", nothing)
+        await world.store.edit_task(dependent.id, {"upstream_failure_policy": policy.value}, by="test")
+    await world.store.sweep()
+    assert (await only(world, dependent)).status is RELEASED[policy]

@@ -44,6 +44,7 @@ from hourhand.api.gate import PUBLIC, Gate
 from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import API, guarded_router
 from hourhand.api.passwords import Passwords
+from hourhand.api.proxies import Proxies
 from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.api.streaming import Streams
 from hourhand.bootstrap import hash_token
@@ -116,6 +117,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     public = PUBLIC | ({metrics.PATH} if is_loopback(settings.host) else set())
     app.add_middleware(Gate, tokens=tokens or StoredTokens(store), sessions=StoredSessions(store), public=public)
     app.add_middleware(metrics.Measured)
+    app.add_middleware(Proxies, trusted=settings.trusted_proxies)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]  # the way FastAPI documents for it
     return app
 

@@ -47,12 +47,8 @@ def forget_cookie(response: Response, scope: Scope) -> None:
 
 
 def came_by_tls(scope: Scope) -> bool:
-    """Tell whether the browser speaks TLS, to us or to a proxy before us.
-
-    The header is believed from anybody: who lies harms nobody else, since no other site can make a browser send it.
-    """
-    forwarded = Headers(scope=scope).get("x-forwarded-proto", "").split(",")[0].strip().lower()
-    return scope["scheme"] == "https" or forwarded == "https"
+    """Tell whether the browser speaks TLS, to us or to a trusted proxy before us (`api.proxies`)."""
+    return bool(scope["scheme"] == "https")
 
 
 def foreign_origin(scope: Scope) -> str | None:

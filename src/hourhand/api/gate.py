@@ -247,7 +247,7 @@ def _too_large() -> _Refused:
 def _check_type(scope: Scope, body: bytes) -> None:
     """Refuse a body that does not say it is JSON: guessing would let other sites' forms pass for requests."""
     kind = _header(scope, b"content-type")
-    if not body or scope["method"] in ("GET", "HEAD") or _JSON.fullmatch(kind):
+    if not body or scope["method"] in SAFE or _JSON.fullmatch(kind):
         return
     said = f"is said to be {kind[:100]!r}" if kind else "does not say what it is"
     detail = f"the body {said}: send JSON, with the header `Content-Type: application/json`"

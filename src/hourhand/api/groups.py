@@ -94,7 +94,10 @@ async def delete_group(group_id: int, store: TheStore) -> None:
     "/groups/{group_id}/access-token", status_code=201, tags=["groups"], summary="Make a group's XXL access token anew"
 )
 async def make_access_token(group_id: int, store: TheStore) -> AccessToken:
-    """Answer with it this once; the one before is no longer valid."""
+    """Answer with it this once; the one before is no longer valid.
+
+    Each call makes another one: an `Idempotency-Key` is ignored, since what was shown once cannot be shown again.
+    """
     token = f"xxl_{secrets.token_urlsafe(32)}"
     await store.set_access_token(group_id, hash_token(token))
     return AccessToken(access_token=token)

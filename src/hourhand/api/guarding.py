@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from hourhand.api.gate import SAFE
 from hourhand.api.permissions import PERMISSIONS, Extent, Needs
 from hourhand.api.reach import Reach
 from hourhand.model.audit import Author, Change
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from hourhand.model.access import Principal
 
 API = "/api/v1"
-SAFE = frozenset({"GET", "HEAD"})
 _ID = re.compile(r"-?[0-9]{1,100}", re.ASCII)
 _DONE = {"GET": "read", "POST": "create", "PATCH": "edit", "DELETE": "delete"}
 
@@ -73,7 +73,7 @@ class Guarded(APIRoute):
 
 def author_of(request: Request, caller: Principal) -> Author:
     """Return on whose behalf a request is answered."""
-    return Author(id=caller.id, name=caller.name, request_id=request.state.request_id)
+    return Author(id=caller.id, name=caller.name, request_id=request.state.request_id, groups=caller.groups)
 
 
 async def _refuse(request: Request, caller: Principal, needs: Needs) -> None:

@@ -60,7 +60,7 @@ async def serve(
                     log_config=None,
                     access_log=False,
                     server_header=False,
-                    proxy_headers=False,  # who sends is whoever connects: a header could name anybody
+                    proxy_headers=False,  # whose headers are believed is for `api.proxies` to say
                     ws="none",
                     timeout_graceful_shutdown=GRACE_SECONDS,
                 )

@@ -100,7 +100,7 @@ class SignedIn(BaseModel):
 async def sign_in(given: SignIn, request: Request, response: Response, passwords: ThePasswords) -> SignedIn:
     """Set the session's cookie; the session that the browser had ends.
 
-    After 5 failures within 15 minutes the account and the address are refused (429), with the right password too.
+    After 5 wrong passwords within 15 minutes the account and the address are refused (429), with the right one too.
     """
     named, address = given.named(), _address(request)
     store = _store_of(request, "nobody", "" if named is None else named[0])
@@ -114,8 +114,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, passwords
     else:
         holder = hash_token(given.token.get_secret_value() if given.token else "")
         found = await store.find_token(holder)
-        if found is None:
-            await store.fail_sign_in(None, address)
+        if found is None:  # not counted: nobody finds 256 random bits by trying, but anybody could lock others out
             raise Unauthenticated("the token is not a valid one: it was mistyped, revoked, or has expired")
         store = _store_of(request, found.id, found.name)
     secret, before = secrets.token_urlsafe(32), session_secret(request.scope)
@@ -160,8 +159,8 @@ async def change_password(
         raise Forbidden(f"{caller.name!r} is a token and has no password: make a new token, and revoke this one")
     new = given.new.get_secret_value()
     refuse_weak(new, caller.name, field="new")
-    try:
-        old = await _checked(store, passwords, caller.name, given.old.get_secret_value(), _address(request))
+    try:  # whatever others behind the same address do, who has a session can change the password of its account
+        old = await _checked(store, passwords, caller.name, given.old.get_secret_value(), None)
     except Unauthenticated:
         raise InvalidInput.one("old", None, "it is not the password") from None
     secret = secrets.token_urlsafe(32)
@@ -186,7 +185,9 @@ async def close_session(session_id: int, store: TheStore) -> None:
     await store.close_session(session_id)
 
 
-async def _checked(store: Store, passwords: Passwords, name: str, password: str, address: str) -> Credential:
+async def _checked(
+    store: Store, passwords: Passwords, name: str, password: str, address: str | None
+) -> Credential:
     """Return the user whose password it is; whoever waited for a turn is told of failures that happened meanwhile."""
     async with passwords.turn:
         await store.sign_in_allowed(name, address)
@@ -205,7 +206,7 @@ def _store_of(request: Request, who: str, name: str) -> Store:
 
 
 def _address(request: Request) -> str:
-    """Return the peer of the connection; what headers say of others could be anything."""
+    """Return where it comes from: the peer of the connection, or whom a trusted proxy names (`api.proxies`)."""
     return request.client.host if request.client else "local"
 
 

@@ -68,5 +68,8 @@ async def list_tokens(store: TheStore, page: ThePage) -> Plain:
 
 @router.delete("/{token_id}", status_code=204, summary="Revoke a token")
 async def revoke_token(token_id: int, store: TheStore) -> None:
-    """It is worthless at once, with all sessions that it was traded for. The last way in is refused (409)."""
+    """It is worthless at once, with all sessions that it was traded for, and open streams end within a second or so.
+
+    The last way in that lasts is refused (409).
+    """
     await store.revoke_token(token_id)

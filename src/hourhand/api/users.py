@@ -50,11 +50,24 @@ class UserEdit(Confidential):
 
 @router.post("", status_code=201, response_model=USER, summary="Make a user")
 async def add_user(given: NewUser, store: TheStore, passwords: ThePasswords, response: Response) -> Plain:
-    """The name must be free; it and the role are all that others see."""
+    """The name must be free; it and the role are all that others see.
+
+    When the same request comes again with another password it is another request, and refused.
+    """
     password = given.password.get_secret_value()
     refuse_weak(password, given.name)
     hashed = await passwords.hash(password)
-    user = await store.add_user(given.name, password_hash=hashed, role=given.role, groups=given.groups)
+    user, made = await store.add_user(given.name, password_hash=hashed, role=given.role, groups=given.groups)
+    if not made:
+        async with passwords.turn:
+            same = await passwords.is_right(await store.find_password(user.name), password)
+        if not same:
+            raise InvalidInput.one(
+                "Idempotency-Key",
+                None,
+                f"it was used for a request that made user {user.name!r}, whose password is another one: change it with "
+                f"PATCH /api/v1/users/{user.id}, or choose a new key",
+            )
     response.headers["Location"] = f"/api/v1/users/{user.id}"
     return plain(user)
 

@@ -11,7 +11,15 @@ import typer
 from hourhand.cli.command_line import split_command
 from hourhand.cli.json_options import Json, json_option, object_option
 from hourhand.model.errors import InvalidInput
-from hourhand.model.words import MisfirePolicy, OverlapPolicy, TaskType
+from hourhand.model.words import (
+    DependencyMode,
+    ExecutorLossPolicy,
+    MisfirePolicy,
+    OverlapPolicy,
+    RetryBackoff,
+    TaskType,
+    UpstreamFailurePolicy,
+)
 
 if TYPE_CHECKING:
     from hourhand.cli.rest import Rest
@@ -50,8 +58,23 @@ class TaskOptions:
     depends_on: Annotated[
         list[str] | None, _option("A task that must have succeeded; repeatable.", _WHEN, metavar="NAME")
     ] = None
+    dependency_mode: Annotated[
+        DependencyMode | None, _option("Whether all --depends-on are needed, or one. [dim]all[/dim]", _WHEN)
+    ] = None
+    upstream_failure_policy: Annotated[
+        UpstreamFailurePolicy | None, _option("When one of them has failed. [dim]wait[/dim]", _WHEN)
+    ] = None
+    dependency_timeout: Annotated[
+        int | None, _option("Seconds to wait for them, then it fails. [dim]86400[/dim]", _WHEN)
+    ] = None
     overlap: Annotated[OverlapPolicy | None, _option("While the last instance lives. [dim]skip[/dim]", _WHEN)] = None
     misfire: Annotated[MisfirePolicy | None, _option("For missed instants. [dim]fire_once[/dim]", _WHEN)] = None
+    misfire_grace: Annotated[
+        int | None, _option("Seconds by which an instant may be late and is not missed. [dim]60[/dim]", _WHEN)
+    ] = None
+    catch_up_limit: Annotated[
+        int | None, _option("For --misfire catch_up: how many missed instants at most. [dim]100[/dim]", _WHEN)
+    ] = None
     group: Annotated[str | None, _option("Whose executors run it. [dim]default[/dim]", _HOW)] = None
     broadcast: Annotated[
         bool | None, _option("Run it on every executor of the group.", _HOW, "--broadcast/--no-broadcast")
@@ -63,8 +86,17 @@ class TaskOptions:
     timeout: Annotated[int | None, _option("Seconds until an attempt is stopped.", _HOW)] = None
     retries: Annotated[int | None, _option("How often to try again after a failure. [dim]0[/dim]", _HOW)] = None
     retry_delay: Annotated[int | None, _option("Seconds before the first retry. [dim]10[/dim]", _HOW)] = None
+    retry_backoff: Annotated[
+        RetryBackoff | None, _option("How the delay grows from retry to retry. [dim]exponential[/dim]", _HOW)
+    ] = None
+    executor_loss_policy: Annotated[
+        ExecutorLossPolicy | None, _option("When its executor dies. [dim]requeue[/dim]", _HOW)
+    ] = None
     concurrency_key: Annotated[str | None, _option("Instances with the same key take turns.", _HOW)] = None
     concurrency_limit: Annotated[int | None, _option("How many of them at a time. [dim]1[/dim]", _HOW)] = None
+    args_schema: Annotated[
+        str | None, _option("What arguments must look like: JSON Schema, as an object.", _HOW, metavar="JSON")
+    ] = None
     description: Annotated[str | None, _option("What it is for.", _HOW)] = None
     owner: Annotated[str | None, _option("Whom to ask about it.", _HOW)] = None
     tag: Annotated[list[str] | None, _option("A word to find it by; repeatable.", _HOW)] = None
@@ -73,14 +105,21 @@ class TaskOptions:
 FIELDS: Mapping[str, str] = {
     "schedule": "schedule",
     "timezone": "timezone",
+    "dependency_mode": "dependency_mode",
+    "upstream_failure_policy": "upstream_failure_policy",
+    "dependency_timeout": "dependency_timeout_seconds",
     "overlap": "overlap_policy",
     "misfire": "misfire_policy",
+    "misfire_grace": "misfire_grace_seconds",
+    "catch_up_limit": "catch_up_limit",
     "group": "group",
     "broadcast": "broadcast",
     "priority": "priority",
     "timeout": "timeout_seconds",
     "retries": "max_retries",
     "retry_delay": "retry_delay_seconds",
+    "retry_backoff": "retry_backoff",
+    "executor_loss_policy": "executor_loss_policy",
     "concurrency_key": "concurrency_key",
     "concurrency_limit": "concurrency_limit",
     "description": "description",
@@ -101,7 +140,9 @@ _NAMES = {field: option for option, field in FIELDS.items()} | {
     "payload.args": "args",
     "dependency_ids": "depends_on",
     "executor_labels": "label",
+    "args_schema": "args_schema",
     "type": "type",
+    "name": "rename",
 }
 WORDS: Mapping[str, str] = {field: f"--{option.replace('_', '-')}" for field, option in _NAMES.items()}
 """The option that was typed, by the field that it became."""
@@ -165,6 +206,8 @@ def _fields(rest: Rest, options: TaskOptions) -> Json:
     }
     if options.label is not None:
         given["executor_labels"] = pairs(options.label, "--label")
+    if options.args_schema is not None:
+        given["args_schema"] = object_option(options.args_schema, "--args-schema")
     if options.depends_on is not None:
         given["dependency_ids"] = [rest.task(name)["id"] for name in options.depends_on]
     return given

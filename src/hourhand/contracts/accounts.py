@@ -18,14 +18,17 @@ from hourhand.model.words import Role
 class Users(Protocol):
     """People with a password.
 
-    There is always a way in: the last enabled user, or valid token, that is an admin of all groups can be neither
-    removed nor made less (`Conflict`).
+    There is always a way in: the last enabled user, or token that does not expire, that is an admin of all groups can
+    be neither removed nor made less (`Conflict`).
     """
 
     async def add_user(
         self, name: str, *, password_hash: str | None, role: Role, groups: Sequence[str] | None = None
-    ) -> User:
-        """A new user, once per request; the name must be free and the groups there. `groups` None is all of them."""
+    ) -> tuple[User, bool]:
+        """A new user, once per request; whether this request made it. If not, it may have another password.
+
+        The name must be free and the groups there. `groups` None is all of them.
+        """
 
     async def get_user(self, user_id: int) -> User:
         """One user."""
@@ -88,13 +91,16 @@ class Tokens(Protocol):
 class Sessions(Protocol):
     """Sign-ins that last: at most 7 days, and no longer than 12 hours without a request."""
 
-    async def sign_in_allowed(self, account: str, address: str) -> None:
-        """Refuse (`Throttled`) once 5 sign-ins to the account, or from the address, have failed within 15 minutes."""
+    async def sign_in_allowed(self, account: str, address: str | None) -> None:
+        """Refuse (`Throttled`) once 5 sign-ins to the account, or from the address, have failed within 15 minutes.
 
-    async def fail_sign_in(self, account: str | None, address: str) -> None:
-        """Count a sign-in that failed, and keep it in the audit; refused (`Throttled`) where it is one too many.
+        Without an address (who has a session need not come from a good one) the account alone is asked for.
+        """
 
-        Without an account (a wrong token has none) it counts for the address alone.
+    async def fail_sign_in(self, account: str, address: str | None) -> None:
+        """Count a wrong password, and keep it in the audit; refused (`Throttled`) where it is one too many.
+
+        Without an address it counts for the account alone.
         """
 
     async def open_session(
@@ -123,9 +129,6 @@ class Sessions(Protocol):
 
     async def close_session(self, session_id: int) -> None:
         """End somebody's session."""
-
-    async def close_sessions_of(self, user_id: int) -> int:
-        """End all sessions of a user; how many."""
 
 
 class Accounts(Users, Tokens, Sessions, Protocol):

@@ -19,6 +19,8 @@ class Author:
     """`user:3`, `token:1`, `app:billing`, or `local` for whoever needs no API."""
     name: str
     request_id: str | None = None
+    groups: frozenset[str] | None = None
+    """The names of the groups it is limited to; None when it is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

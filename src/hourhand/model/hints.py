@@ -29,7 +29,22 @@ class Hint(StrEnum):
     """Alert rules or alerts have changed."""
     LINES = "lines"
     """Instances (by id) have written lines."""
+    ACCESS = "access"
+    """Users (by id) or tokens (by the negative of theirs) may no longer do what they could, or not in all sessions."""
 
 
 Heard = Callable[[frozenset[int]], None]
 """Called on the listener's loop with the ids that the hint names; none means: look for yourself."""
+Round = dict[Hint, frozenset[int]]
+"""What was rung or heard, by hint; no ids means: look for yourself."""
+MOST_IDS = 300
+"""Whoever would hear of more is told to look for itself."""
+
+
+def gather(heard: Round, hint: Hint, ids: frozenset[int]) -> None:
+    """Add to what was heard; of too many ids none is kept."""
+    if hint in heard and heard[hint] and ids:
+        ids |= heard[hint]
+    elif hint in heard:
+        ids = frozenset()
+    heard[hint] = ids if len(ids) <= MOST_IDS else frozenset()

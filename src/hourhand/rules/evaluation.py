@@ -246,10 +246,19 @@ class ArgumentReading:
 
 def runs_text(command: Sequence[str]) -> bool:
     """Whether an argument list has a shell run a program that is written in the list itself."""
+    return _read(command).has_text
+
+
+def has_shell(command: Sequence[str]) -> bool:
+    """Whether a shell is among the words: what such a command reads from stdin may be its program."""
+    return _read(command).has_shell
+
+
+def _read(command: Sequence[str]) -> ArgumentReading:
     reading = ArgumentReading()
     for word in command:
         reading.take(word)
-    return reading.has_text
+    return reading
 
 
 def stands_alone(word: str) -> bool:

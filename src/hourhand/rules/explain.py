@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from hourhand.model.explanation import Code, Explanation, Reason
+from hourhand.model.instance import Instance
 from hourhand.model.pause import Pause, PauseScope
 from hourhand.model.registry import Executor
 from hourhand.model.words import BlockedBy, OutcomeKind, Status
@@ -291,7 +292,7 @@ def _running(facts: Facts) -> Iterator[Reason]:
     beat = "" if instance.last_heartbeat is None else f"; its last heartbeat was at {moment(instance.last_heartbeat)}"
     yield Reason(
         code=Code.RUNNING,
-        text=f"executor {executor} is at work on attempt {instance.retry_count + 1}{far}{phase}{beat}",
+        text=f"executor {executor} is at work on attempt {_tries(instance)}{far}{phase}{beat}",
         data={
             "executor_id": executor,
             "attempt": instance.retry_count + 1,
@@ -302,6 +303,11 @@ def _running(facts: Facts) -> Iterator[Reason]:
         since=instance.start_time,
     )
     yield from _past(facts)
+
+
+def _tries(instance: Instance) -> int:
+    """Which attempt this is: those that were lost count too, though not as retries."""
+    return instance.retry_count + instance.loss_count + 1
 
 
 def _words(words: Iterable[str]) -> str:

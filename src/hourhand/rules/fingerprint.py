@@ -19,9 +19,11 @@ VARYING = (
     "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
     "|0[xX][0-9a-fA-F]+"
     "|[0-9a-fA-F]{8,}"
-    "|[0-9]+"
+    "|[0-9]{4,}"
 )
-"""UUIDs, hexadecimal numbers, long runs of hexadecimal digits, numbers. Names, quoted or not, stay."""
+"""UUIDs, hexadecimal numbers, long runs of hexadecimal digits, numbers of four digits and more.
+
+Smaller numbers tell reasons apart (`exit code 137`, `status 503`); names, quoted or not, stay too."""
 BLANK = "[ \t\r\n]+"
 _VARYING = re.compile(VARYING)
 _BLANK = re.compile(BLANK)

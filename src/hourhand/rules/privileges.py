@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hourhand.model.words import TaskType
-from hourhand.rules.evaluation import runs_text
+from hourhand.rules.evaluation import has_shell, runs_text
 
 _NAMES = frozenset(
     """
@@ -32,7 +32,10 @@ def privileged(kind: TaskType, payload: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(command, str):
         found.append("a shell string (payload.command); give a list of arguments instead")
     elif isinstance(command, Sequence):
-        found += _among([word for word in command if isinstance(word, str)])
+        words = [word for word in command if isinstance(word, str)]
+        found += _among(words)
+        if payload.get("stdin") is not None and has_shell(words):
+            found.append("what a shell reads from stdin (payload.stdin); call the program itself instead")
     env = payload.get("env")
     if isinstance(env, Mapping):
         found += [

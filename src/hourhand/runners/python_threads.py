@@ -23,7 +23,7 @@ class Threads(Generic[T]):
     def __init__(self, size: int, name: str) -> None:
         self._size = size
         self._name = name
-        self._jobs: queue.SimpleQueue[tuple[Future[T], Callable[[], T]] | None] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[tuple[Future[T], Callable[[], T]] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._made = 0
@@ -55,7 +55,7 @@ class Threads(Generic[T]):
         with self._lock:
             self._unfinished.add(future)
             self._make()
-        self._jobs.put((future, work))
+        self._asked.put((future, work))
         return future
 
     def give_up(self, future: Future[T]) -> None:
@@ -69,7 +69,7 @@ class Threads(Generic[T]):
         """Let the threads end, each once it has nothing to do."""
         with self._lock:
             for _ in range(self._made):
-                self._jobs.put(None)
+                self._asked.put(None)
 
     def _make(self) -> None:
         if self._made < min(len(self._unfinished), self._most):
@@ -83,10 +83,10 @@ class Threads(Generic[T]):
 
     def _do_next(self) -> bool:
         """One piece of work; in a function of its own, so that nothing of it is held while waiting for the next."""
-        job = self._jobs.get()
-        if job is None:
+        asked = self._asked.get()
+        if asked is None:
             return False
-        future, work = job
+        future, work = asked
         if not future.set_running_or_notify_cancel():
             return self._finished(future)
         # Its place is free before anybody hears of its end, so that who comes next on this news finds it.

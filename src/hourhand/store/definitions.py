@@ -18,10 +18,14 @@ from hourhand.store.types import Id
 
 SELECT_TASKS = select(tasks, groups.c.name.label("group")).join(groups, groups.c.id == tasks.c.group_id)
 _BY_IDS = Statement(SELECT_TASKS.where(any_of(tasks.c.id, "ids")))
-_LOCK_BY_IDS = Statement(SELECT_TASKS.where(any_of(tasks.c.id, "ids")).order_by(tasks.c.id).with_for_update(of=tasks))
-_SHARE_BY_IDS = Statement(
-    SELECT_TASKS.where(any_of(tasks.c.id, "ids")).order_by(tasks.c.id).with_for_update(read=True, of=tasks)
+# No join here: PostgreSQL would join a task that was moved while we waited with its old group, and lose it.
+_locked = (
+    select(tasks, select(groups.c.name).where(groups.c.id == tasks.c.group_id).scalar_subquery().label("group"))
+    .where(any_of(tasks.c.id, "ids"))
+    .order_by(tasks.c.id)
 )
+_LOCK_BY_IDS = Statement(_locked.with_for_update(of=tasks))
+_SHARE_BY_IDS = Statement(_locked.with_for_update(read=True, of=tasks))
 DEPENDENCIES = Statement(
     select(task_dependencies)
     .where(any_of(task_dependencies.c.task_id, "ids"))
@@ -75,6 +79,8 @@ async def lock_tasks(tx: Tx, ids: Iterable[int], *, share: bool = False, unreada
     if not wanted:
         return {}
     rows = await tx.fetch(_SHARE_BY_IDS if share else _LOCK_BY_IDS, ids=wanted)
+    if any(row["group"] is None for row in rows):  # made since the statement began, or gone with its deleted tasks
+        rows = sorted(await tx.fetch(_BY_IDS, ids=[row["id"] for row in rows]), key=lambda row: int(row["id"]))
     return {task.id: task for task in await (with_dependencies if unreadable else whole)(tx, rows)}
 
 

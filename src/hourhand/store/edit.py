@@ -7,16 +7,19 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Text, bindparam, delete, func, or_, select, update
+from sqlalchemy import Integer, Text, bindparam, delete, func, null, or_, select, update
 
 from hourhand.model.answers import Aftermath
-from hourhand.model.errors import DuplicateName, HasDependents, InvalidInput, NotFound, StaleVersion
+from hourhand.model.audit import Author
+from hourhand.model.errors import DuplicateName, Forbidden, HasDependents, InvalidInput, NotFound, StaleVersion
 from hourhand.model.task import Task, TaskDefinition
 from hourhand.rules.definition import check
 from hourhand.rules.dependency import find_cycle
 from hourhand.rules.endings import task_deleted
+from hourhand.rules.reach import limited, of_others
 from hourhand.rules.schedule import After, At, parse
 from hourhand.rules.schedule import next_instant as next_of
+from hourhand.store import reach
 from hourhand.store.cancel import cancel_instances
 from hourhand.store.database import Tx
 from hourhand.store.definitions import lock_tasks, tasks_by_id
@@ -27,6 +30,8 @@ from hourhand.store.rows import definition_json, latest, task_values
 from hourhand.store.schema import (
     PENDING,
     PLANNED,
+    groups,
+    instance_waits,
     store_values,
     task_dependencies,
     task_instances,
@@ -78,9 +83,9 @@ _REACHED_DEPENDENCIES = Statement(select(_reached))
 ONE_AT_A_TIME = Statement(
     select(store_values.c.name).where(store_values.c.name == "dependency_edits").with_for_update()
 )
-_NAMES = Statement(select(tasks.c.id, tasks.c.name).where(any_of(tasks.c.id, "ids")))
 _DEPENDENTS = Statement(
-    select(tasks.c.name)
+    select(tasks.c.name, groups.c.name.label("group"))
+    .join(groups, groups.c.id == tasks.c.group_id)
     .join(task_dependencies, task_dependencies.c.task_id == tasks.c.id)
     .where(task_dependencies.c.depends_on_id == bindparam("task_id", type_=Id), tasks.c.deleted_at.is_(None))
     .order_by(tasks.c.name)
@@ -99,6 +104,22 @@ _NEWEST_INSTANT = Statement(
         task_instants.c.task_id == bindparam("task_id", type_=Id)
     )
 )
+_WAITING_FIELDS = ("dependency_mode", "upstream_failure_policy", "dependency_timeout_seconds")
+# What waits follows the task as it stands: decided anew, by the sweep if nobody does so before.
+_LOOK_AGAIN = Statement(
+    update(instance_waits)
+    .values(seen=null())
+    .where(
+        instance_waits.c.instance_id.in_(
+            select(task_instances.c.id).where(
+                task_instances.c.task_id == bindparam("task_id", type_=Id),
+                task_instances.c.status == PLANNED,
+                task_instances.c.blocked_by.is_not(None),
+            )
+        )
+    )
+    .returning(instance_waits.c.instance_id)
+)
 SCHEDULE_FIELDS = ("schedule", "timezone", "enabled")
 UNIQUE_NAME = "uq_tasks_name"
 
@@ -111,14 +132,17 @@ class Edited(NamedTuple):
     aftermath: Aftermath
 
 
-async def create_task(tx: Tx, definition: TaskDefinition, *, by: str, look_ahead: timedelta) -> Task:
+async def create_task(
+    tx: Tx, definition: TaskDefinition, *, by: str, look_ahead: timedelta, author: Author | None = None
+) -> Task:
     """Check, then write the task and its first version."""
+    reach.require(author, f"group {definition.group!r}", definition.group)
     check(definition)
     definition = replace(definition, schedule=parse(definition.schedule, definition.timezone).text)
     group_id = await require_group(tx, definition.group)
     now = await tx.now()
     first = first_fire(definition, now, now)
-    await _check_dependencies(tx, 0, definition)
+    await _check_dependencies(tx, 0, definition, author)
     rows = await tx.fetch(
         _INSERT,
         **task_values(definition),
@@ -150,15 +174,17 @@ async def edit_task(
     by: str,
     look_ahead: timedelta,
     lease_seconds: float,
+    author: Author | None = None,
 ) -> Edited:
     """Change a task; instants up to this moment follow the old definition, later ones the new."""
     if "dependency_ids" in changes:
         await tx.fetch(ONE_AT_A_TIME)
-    before = task = await _lock(tx, task_id)
+    before = task = await _lock(tx, task_id, author)
     if expected_version is not None and expected_version != task.version:
         raise StaleVersion("task", task.name, expected_version, task.version)
     edited = replace(task, **changes)
     check(edited)
+    reach.require(author, f"group {edited.group!r}", edited.group)
     edited = replace(edited, schedule=parse(edited.schedule, edited.timezone).text)
     if definition_json(edited) == definition_json(task):
         return Edited(task, task, Aftermath())
@@ -166,7 +192,7 @@ async def edit_task(
     if edited.name != task.name and await tx.fetch(_NAME_TAKEN, name=edited.name):
         raise DuplicateName("task", edited.name)
     if edited.dependency_ids != task.dependency_ids:
-        await _check_dependencies(tx, task_id, edited)
+        await _check_dependencies(tx, task_id, edited, author, kept=task.dependency_ids)
     now = await tx.now()
     aftermath = await up_to_now(tx, task, now, look_ahead, lease_seconds)
     (task,) = (await tasks_by_id(tx, [task_id])).values()  # its schedule has advanced
@@ -193,17 +219,25 @@ async def edit_task(
         await tx.run(_CLEAR_DEPENDENCIES, task_id=task_id)
         await _write_dependencies(tx, task_id, edited.dependency_ids)
     await _write_version(tx, task_id, task.version + 1, edited, by=by, now=now)
+    if any(getattr(edited, name) != getattr(task, name) for name in _WAITING_FIELDS):
+        aftermath.waiting |= {row["instance_id"] for row in await tx.fetch(_LOOK_AGAIN, task_id=task_id)}
     return Edited(before, (await tasks_by_id(tx, [task_id]))[task_id], aftermath)
 
 
 async def delete_task(
-    tx: Tx, task_id: int, *, force: bool, by: str, look_ahead: timedelta, lease_seconds: float
+    tx: Tx,
+    task_id: int,
+    *,
+    force: bool,
+    by: str,
+    look_ahead: timedelta,
+    lease_seconds: float,
+    author: Author | None = None,
 ) -> tuple[Task, Aftermath]:
     """Mark it deleted; what has not started is cancelled, what runs goes on. The task as it was."""
     await tx.fetch(ONE_AT_A_TIME)
-    task = await _lock(tx, task_id)
-    if not force and (dependents := [row["name"] for row in await tx.fetch(_DEPENDENTS, task_id=task_id)]):
-        raise HasDependents(task.name, dependents)
+    task = await _lock(tx, task_id, author)
+    await _check_dependents(tx, task, author, force=force)
     now = await tx.now()
     aftermath = await up_to_now(tx, task, now, look_ahead, lease_seconds)
     await take_back(tx, [task_id], now)
@@ -218,11 +252,25 @@ async def delete_task(
     return task, aftermath
 
 
-async def _lock(tx: Tx, task_id: int) -> Task:
+async def _lock(tx: Tx, task_id: int, author: Author | None) -> Task:
     task = (await lock_tasks(tx, [task_id])).get(task_id)
     if task is None or task.deleted_at is not None:
         raise NotFound("task", task_id)
+    reach.require(author, f"task {task_id}", task.group)
     return task
+
+
+async def _check_dependents(tx: Tx, task: Task, author: Author | None, *, force: bool) -> None:
+    """Refuse to take away what others need; what tasks of groups out of reach need, by force too."""
+    rows = await tx.fetch(_DEPENDENTS, task_id=task.id)
+    named = [row["name"] for row in rows if reach.reaches(author, row["group"])]
+    others = len(rows) - len(named)
+    if force and others and author is not None:
+        raise Forbidden(
+            f"task {task.name!r} is needed by {of_others(others)}, and {limited(author.name, author.groups or ())}"
+        )
+    if rows and not force:
+        raise HasDependents(task.name, [*named, of_others(others)] if others else named)
 
 
 async def _timing(
@@ -263,27 +311,38 @@ def _wake_at(definition: TaskDefinition, next_fire_at: datetime | None, look_ahe
     return next_fire_at if definition.broadcast else next_fire_at - look_ahead
 
 
-async def _check_dependencies(tx: Tx, task_id: int, definition: TaskDefinition) -> None:
-    """Every dependency exists and none leads back here."""
+async def _check_dependencies(
+    tx: Tx, task_id: int, definition: TaskDefinition, author: Author | None, *, kept: Sequence[int] = ()
+) -> None:
+    """Every dependency exists, none leads back here, and those that are new are within reach."""
     wanted = definition.dependency_ids
     if not wanted:
         return
     await tx.fetch(ONE_AT_A_TIME)
     known = await tasks_by_id(tx, wanted)
     for one in wanted:
-        if one not in known:
-            raise InvalidInput.one("dependency_ids", one, f"there is no task {one}")
-        if known[one].deleted_at is not None:
-            raise InvalidInput.one("dependency_ids", one, f"task {one} ({known[one].name!r}) has been deleted")
+        _check_dependency(one, known.get(one), author, kept=one in kept)
     edges: dict[int, list[int]] = {}
     for row in await tx.fetch(_REACHED_DEPENDENCIES, wanted=sorted(wanted)):
         edges.setdefault(row["task_id"], []).append(row["depends_on_id"])
     cycle = find_cycle(task_id, wanted, edges)
     if cycle is not None:
-        names = {row["id"]: row["name"] for row in await tx.fetch(_NAMES, ids=list(cycle))}
+        passed = (await tasks_by_id(tx, cycle)).values()
+        names = {one.id: one.name if reach.reaches(author, one.group) else of_others(1) for one in passed}
         names[task_id] = definition.name
         path = " → ".join(names[one] for one in cycle)
         raise InvalidInput.one("dependency_ids", list(wanted), f"these dependencies form a cycle: {path}")
+
+
+def _check_dependency(task_id: int, task: Task | None, author: Author | None, *, kept: bool) -> None:
+    """What there is not and what is out of reach are one to a limited caller, who could try all ids else."""
+    near = task is not None and reach.reaches(author, task.group)
+    if task is None or not (near or kept):
+        within = "" if reach.reaches(author, None) else " within your groups"
+        raise InvalidInput.one("dependency_ids", task_id, f"there is no task {task_id}{within}")
+    if task.deleted_at is not None:
+        named = f" ({task.name!r})" if near else ""
+        raise InvalidInput.one("dependency_ids", task_id, f"task {task_id}{named} has been deleted")
 
 
 async def _write_dependencies(tx: Tx, task_id: int, dependency_ids: Sequence[int]) -> None:

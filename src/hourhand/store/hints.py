@@ -1,7 +1,7 @@
 """Store: hints between the processes of a cluster, and between the parts of one process.
 
 NOTIFY takes a lock that all commits share (21 k → 5 k transactions/s when every one notifies), so each process sends
-at most one message every 50 ms, outside any transaction. What the engine waits for is sent at once; what only people
+at most one message every 50 ms, outside any transaction. What the engine waits for, and who may no longer read, is sent at once; what only people
 look at waits a little for more of its kind. Whoever listens also looks by itself from time to time: a lost hint costs
 a second, never an instance.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from hourhand.model.errors import StoreError, StoreUnavailable
-from hourhand.model.hints import Heard, Hint
+from hourhand.model.hints import Heard, Hint, Round, gather
 from hourhand.service.metrics import HINTS_HEARD, HINTS_SENT
 from hourhand.store.database import Database
 
@@ -24,28 +24,14 @@ logger = logging.getLogger(__name__)
 APART_SECONDS = 0.05
 GATHER_SECONDS = 0.1
 RECONNECT_SECONDS = 1.0
-MOST_IDS = 300
-"""Whoever would hear of more is told to look for itself."""
 MOST_BYTES = 7_900
 """PostgreSQL takes less than 8,000."""
-URGENT = frozenset({Hint.PENDING, Hint.CANCEL, Hint.WAKE})
-
-Rung = dict[Hint, set[int] | None]
-"""What has been rung; None means: look for yourself."""
+URGENT = frozenset({Hint.PENDING, Hint.CANCEL, Hint.WAKE, Hint.ACCESS})
 
 
-def gather(rung: Rung, hint: Hint, ids: frozenset[int]) -> None:
-    """Add to what has been rung."""
-    before = rung.setdefault(hint, set()) if ids else None
-    if before is None or len(before) + len(ids) > MOST_IDS:
-        rung[hint] = None
-    else:
-        before |= ids
-
-
-def message_of(sender: str, rung: Rung) -> str:
+def message_of(sender: str, rung: Round) -> str:
     """What is sent; where it would be too long, the longest lists are left out."""
-    named = {hint.value: sorted(ids or ()) for hint, ids in rung.items()}
+    named = {hint.value: sorted(ids) for hint, ids in rung.items()}
     while len(text := json.dumps([sender, named], separators=(",", ":"))) > MOST_BYTES:
         named[max(named, key=lambda hint: len(named[hint]))] = []
     return text
@@ -58,7 +44,7 @@ class Hints:
         self._database = database
         self._name = secrets.token_hex(8)
         self._listeners: dict[Hint, list[Heard]] = {}
-        self._unsent: Rung = {}
+        self._unsent: Round = {}
         self._hurry = asyncio.Event()
         self._sending: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None

@@ -317,6 +317,7 @@ _PASSING = (
     asyncpg.InvalidCachedStatementError,  # the schema has changed: the statement is prepared anew the next time
     asyncpg.OutdatedSchemaCacheError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # a connection that was cut at the wrong moment: the driver has lost its place
     OSError,
     TimeoutError,
 )

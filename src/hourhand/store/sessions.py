@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import Boolean, Text, and_, bindparam, delete, func, or_, select, type_coerce, update
 
@@ -88,8 +90,9 @@ _OPEN = Statement(
         address=bindparam("address", type_=Text),
     )
 )
-_CLOSE = Statement(delete(sessions).where(_by_hash).returning(sessions.c.id))
-_CLOSE_BY_ID = Statement(delete(sessions).where(sessions.c.id == bindparam("session_id", type_=Id)))
+_closed = (sessions.c.id, sessions.c.user_id, sessions.c.token_id)
+_CLOSE = Statement(delete(sessions).where(_by_hash).returning(*_closed))
+_CLOSE_BY_ID = Statement(delete(sessions).where(sessions.c.id == bindparam("session_id", type_=Id)).returning(*_closed))
 _CLOSE_OF_USER = Statement(delete(sessions).where(sessions.c.user_id == bindparam("user_id", type_=Id)))
 _CLOSE_OTHERS = Statement(
     delete(sessions).where(
@@ -181,15 +184,29 @@ async def list_sessions(tx: Tx, *, limit: int, cursor: str | None) -> Page[Sessi
     return page(rows, limit, _session_of, lambda row: ("id", row["id"]))
 
 
-async def close_session(tx: Tx, session_hash: str) -> int | None:
-    """End the session with this hash; its id, or None if there was none."""
-    rows = await tx.fetch(_CLOSE, session_hash=session_hash)
-    return rows[0]["id"] if rows else None
+class Closed(NamedTuple):
+    """A session that has ended."""
+
+    id: int
+    holder: int
+    """Whose it was, as `Hint.ACCESS` names them."""
 
 
-async def close_session_by_id(tx: Tx, session_id: int) -> bool:
-    """End a session; False if there is none."""
-    return possible(session_id) and bool(await tx.run(_CLOSE_BY_ID, session_id=session_id))
+async def close_session(tx: Tx, session_hash: str) -> Closed | None:
+    """End the session with this hash; None if there was none."""
+    return _closed_of(await tx.fetch(_CLOSE, session_hash=session_hash))
+
+
+async def close_session_by_id(tx: Tx, session_id: int) -> Closed | None:
+    """End a session; None if there is none."""
+    return _closed_of(await tx.fetch(_CLOSE_BY_ID, session_id=session_id)) if possible(session_id) else None
+
+
+def _closed_of(rows: Sequence[Row]) -> Closed | None:
+    if not rows:
+        return None
+    user_id, token_id = rows[0]["user_id"], rows[0]["token_id"]
+    return Closed(rows[0]["id"], user_id if token_id is None else -token_id)
 
 
 async def close_sessions_of(tx: Tx, user_id: int, *, but: str | None = None) -> int:

@@ -55,30 +55,34 @@ _ADD = Statement(
 _FORGET = Statement(delete(sign_in_failures).where(sign_in_failures.c.account == bindparam("account", type_=Text)))
 
 
-async def be_alone(tx: Tx, account: str | None, address: str) -> None:
+async def be_alone(tx: Tx, account: str, address: str | None) -> None:
     """Until this transaction ends nobody else changes these counts."""
     if tx.dialect == "postgresql":
-        await tx.run(_ALONE, account=account or "", address=site(address))
+        await tx.run(_ALONE, account=account, address=_kept(address))
 
 
-async def refuse_throttled(tx: Tx, account: str | None, address: str) -> None:
-    """Refuse while the account, or the address, has failed too often."""
-    (row,) = await tx.fetch(_THROTTLED, account=account, address=site(address))
+async def refuse_throttled(tx: Tx, account: str, address: str | None) -> None:
+    """Refuse while the account, or the address, has failed too often; without an address, the account alone."""
+    (row,) = await tx.fetch(_THROTTLED, account=account, address=None if address is None else site(address))
     waits = [(at + WITHIN - row["now"]).total_seconds() for at in (row["account"], row["address"]) if at is not None]
     if waits:
         raise Throttled(max(1, math.ceil(max(waits))))
 
 
-async def add_failure(tx: Tx, account: str | None, address: str) -> None:
-    """Count one more; without an account it counts for the address alone."""
+async def add_failure(tx: Tx, account: str, address: str | None) -> None:
+    """Count one more; without an address it counts for the account alone."""
     await be_alone(tx, account, address)
     await refuse_throttled(tx, account, address)
-    await tx.run(_ADD, account=account or "", address=site(address))
+    await tx.run(_ADD, account=account, address=_kept(address))
 
 
 async def forget_failures(tx: Tx, account: str) -> None:
     """Begin the account's count anew."""
     await tx.run(_FORGET, account=account)
+
+
+def _kept(address: str | None) -> str:
+    return "" if address is None else site(address)
 
 
 def site(address: str) -> str:

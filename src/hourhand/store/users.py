@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Text, bindparam, delete, or_, select, update
+from sqlalchemy import Text, bindparam, delete, select, update
 
 from hourhand.model.access import Credential, User
 from hourhand.model.errors import Conflict, DuplicateName, InvalidInput, NotFound
@@ -84,7 +84,7 @@ _ADMIN_TOKENS = Statement(
         api_tokens.c.role == constant(Role.ADMIN.value),
         api_tokens.c.groups.is_(None),
         api_tokens.c.revoked_at.is_(None),
-        or_(api_tokens.c.expires_at.is_(None), api_tokens.c.expires_at > store_clock()),
+        api_tokens.c.expires_at.is_(None),  # one that expires leads in today only
     )
     .order_by(api_tokens.c.id)
     .with_for_update()
@@ -195,7 +195,7 @@ async def known_groups(tx: Tx, groups: Iterable[str] | None) -> list[str] | None
 
 
 async def ways_in(tx: Tx) -> set[tuple[str, int]]:
-    """The users and tokens that may do everything; they stay as they are until this transaction ends."""
+    """The users and tokens that may do everything, for good; they stay as they are until this transaction ends."""
     admins = {("user", row["id"]) for row in await tx.fetch(_ADMINS)}
     return admins | {("token", row["id"]) for row in await tx.fetch(_ADMIN_TOKENS)}
 
@@ -204,8 +204,8 @@ def refuse_last(ways: set[tuple[str, int]], kind: str, number: int, name: str) -
     """Refuse to take away the only one that is left."""
     if ways == {(kind, number)}:
         raise Conflict(
-            f"{kind} {name!r} is the last way in: nobody else is an admin of everything. Make another one first: a "
-            "user with the role admin, or such a token, limited to no groups"
+            f"{kind} {name!r} is the last way in that lasts: nobody else is an admin of everything. Make another one "
+            "first: a user with the role admin, or such a token that does not expire, limited to no groups"
         )
 
 

@@ -10,6 +10,8 @@ from hourhand.rules.privileges import privileged
 STRING = "a shell string (payload.command); give a list of arguments instead"
 PROGRAM = "a shell's program among the arguments (payload.command); call the program itself instead"
 
+STDIN = "what a shell reads from stdin (payload.stdin); call the program itself instead"
+
 
 def assigned(name: str) -> str:
     return f"the variable {name} among the arguments (payload.command), which decides what programs load or run"
@@ -24,6 +26,9 @@ def variable(name: str) -> str:
     [
         ({"command": ["echo", "hi"]}, ()),
         ({"command": ("bash", "script.sh", "-c")}, ()),
+        ({"command": ["bash"], "stdin": "id"}, (STDIN,)),
+        ({"command": ["env", "sh", "-s"], "stdin": "id"}, (STDIN,)),
+        ({"command": ["sort"], "stdin": "b\na"}, ()),
         ({"command": "echo hi"}, (STRING,)),
         ({"command": ["sh", "-c", "echo hi"]}, (PROGRAM,)),
         ({"command": ("env", "bash", "-lc", "echo hi")}, (PROGRAM,)),

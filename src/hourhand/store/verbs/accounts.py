@@ -10,6 +10,7 @@ from typing import Any
 
 from hourhand.model.access import ApiToken, Credential, Principal, Session, User
 from hourhand.model.errors import Conflict, NotFound, Unauthenticated
+from hourhand.model.hints import Hint
 from hourhand.model.page import Page
 from hourhand.model.words import Role
 from hourhand.store import access, sessions, sign_in, tokens, users
@@ -26,7 +27,7 @@ class Users(Transactions):
 
     async def add_user(
         self, name: str, *, password_hash: str | None, role: Role, groups: Sequence[str] | None = None
-    ) -> User:
+    ) -> tuple[User, bool]:
         async def create(tx: Tx) -> tuple[User, int]:
             user = await users.add_user(tx, name, password_hash=password_hash, role=role, groups=groups)
             await self._record(tx, "create", "user", user.id, after=users.described(user))
@@ -37,8 +38,7 @@ class Users(Transactions):
             # What the request is told apart by is a fast hash of its whole body: no password may be in that.
             named = dump_json([name, role.value, None if groups is None else list(groups)])
             request = replace(request, request_hash=hashlib.sha256(named.encode()).hexdigest())
-        user, _ = await self._write(lambda tx: once(tx, request, create, users.get_user))
-        return user
+        return await self._write(lambda tx: once(tx, request, create, users.get_user))
 
     async def get_user(self, user_id: int) -> User:
         return await self._read(lambda tx: users.get_user(tx, user_id))
@@ -47,7 +47,7 @@ class Users(Transactions):
         return await self._read(lambda tx: users.list_users(tx, limit=limit, cursor=cursor))
 
     async def edit_user(self, user_id: int, changes: Mapping[str, Any]) -> User:
-        async def edit(tx: Tx) -> User:
+        async def edit(tx: Tx) -> tuple[User, bool]:
             before, after, differs = await users.edit_user(tx, user_id, changes)
             if differs:
                 await sessions.close_sessions_of(tx, user_id)
@@ -55,9 +55,12 @@ class Users(Transactions):
                 if SECRET in changes:
                     seen = [{**one, "password": word} for one, word in zip(seen, ("the old", "the new"), strict=True)]
                 await self._record(tx, "edit", "user", user_id, before=seen[0], after=seen[1])
-            return after
+            return after, differs
 
-        return await self._write(edit)
+        user, differs = await self._write(edit)
+        if differs:
+            self._hints.ring(Hint.ACCESS, [user_id])
+        return user
 
     async def delete_user(self, user_id: int) -> None:
         async def remove(tx: Tx) -> None:
@@ -66,6 +69,7 @@ class Users(Transactions):
             await self._record(tx, "delete", "user", user_id, before=users.described(user))
 
         await self._write(remove)
+        self._hints.ring(Hint.ACCESS, [user_id])
 
     async def find_password(self, name: str) -> Credential | None:
         return await self._read(lambda tx: users.find_password(tx, name))
@@ -87,6 +91,7 @@ class Users(Transactions):
             await self._record(tx, "password", "user", credential.user_id, summary="the password was changed")
 
         await self._write(change)
+        self._hints.ring(Hint.ACCESS, [credential.user_id])
 
 
 class Tokens(Transactions):
@@ -129,28 +134,28 @@ class Tokens(Transactions):
                 await self._record(tx, "delete", "token", token_id, before=tokens.described(token))
 
         await self._write(revoke)
+        self._hints.ring(Hint.ACCESS, [-token_id])
 
 
 class Sessions(Transactions):
     """Sign-ins that last."""
 
-    async def sign_in_allowed(self, account: str, address: str) -> None:
+    async def sign_in_allowed(self, account: str, address: str | None) -> None:
         await self._read(lambda tx: sign_in.refuse_throttled(tx, account, address))
 
-    async def fail_sign_in(self, account: str | None, address: str) -> None:
+    async def fail_sign_in(self, account: str, address: str | None) -> None:
         async def fail(tx: Tx) -> None:
             await sign_in.add_failure(tx, account, address)
-            wrong = "the name or the password is wrong" if account else "the token is not a valid one"
-            await self._record(
-                tx, "sign_in", "session", None, summary=wrong, payload={"address": address}, result="refused"
-            )
+            wrong = "the name or the password is wrong" if address is not None else "the old password is wrong"
+            payload = None if address is None else {"address": address}
+            await self._record(tx, "sign_in", "session", None, summary=wrong, payload=payload, result="refused")
 
         await self._write(fail)
 
     async def open_session(
         self, session_hash: str, holder: Credential | str, *, address: str, replacing: str | None = None
     ) -> tuple[Principal, Session] | None:
-        async def open_one(tx: Tx) -> tuple[Principal, Session] | None:
+        async def open_one(tx: Tx) -> tuple[tuple[Principal, Session], sessions.Closed | None] | None:
             if isinstance(holder, Credential):
                 await sign_in.be_alone(tx, holder.name, address)
                 await sign_in.refuse_throttled(tx, holder.name, address)
@@ -159,12 +164,17 @@ class Sessions(Transactions):
                 return None
             if isinstance(holder, Credential):
                 await sign_in.forget_failures(tx, holder.name)
-            if replacing is not None:
-                await sessions.close_session(tx, replacing)
+            replaced = None if replacing is None else await sessions.close_session(tx, replacing)
             await self._record(tx, "sign_in", "session", opened[1].id, payload={"address": address})
-            return opened
+            return opened, replaced
 
-        return await self._write(open_one)
+        done = await self._write(open_one)
+        if done is None:
+            return None
+        opened, replaced = done
+        if replaced is not None:
+            self._hints.ring(Hint.ACCESS, [replaced.holder])
+        return opened
 
     async def find_session(self, session_hash: str) -> Principal | None:
         found = await self._read(lambda tx: sessions.find_session(tx, session_hash))
@@ -182,31 +192,25 @@ class Sessions(Transactions):
         return await self._read(lambda tx: sessions.list_sessions(tx, limit=limit, cursor=cursor))
 
     async def sign_out(self, session_hash: str) -> None:
-        async def close(tx: Tx) -> None:
-            session_id = await sessions.close_session(tx, session_hash)
-            if session_id is not None:
-                await self._record(tx, "sign_out", "session", session_id)
-
-        await self._write(close)
-
-    async def close_session(self, session_id: int) -> None:
-        async def close(tx: Tx) -> None:
-            if not await sessions.close_session_by_id(tx, session_id):
-                raise NotFound("session", session_id)
-            await self._record(tx, "delete", "session", session_id)
-
-        await self._write(close)
-
-    async def close_sessions_of(self, user_id: int) -> int:
-        async def close(tx: Tx) -> int:
-            user = await users.get_user(tx, user_id)
-            closed = await sessions.close_sessions_of(tx, user_id)
-            if closed:
-                told = f"all {closed} sessions of {user.name!r} were ended"
-                await self._record(tx, "edit", "user", user_id, summary=told)
+        async def close(tx: Tx) -> sessions.Closed | None:
+            closed = await sessions.close_session(tx, session_hash)
+            if closed is not None:
+                await self._record(tx, "sign_out", "session", closed.id)
             return closed
 
-        return await self._write(close)
+        closed = await self._write(close)
+        if closed is not None:
+            self._hints.ring(Hint.ACCESS, [closed.holder])
+
+    async def close_session(self, session_id: int) -> None:
+        async def close(tx: Tx) -> int:
+            closed = await sessions.close_session_by_id(tx, session_id)
+            if closed is None:
+                raise NotFound("session", session_id)
+            await self._record(tx, "delete", "session", session_id)
+            return closed.holder
+
+        self._hints.ring(Hint.ACCESS, [await self._write(close)])
 
 
 class Accounts(Users, Tokens, Sessions):

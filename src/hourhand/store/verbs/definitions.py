@@ -7,7 +7,7 @@ from typing import Any
 
 from hourhand.model.answers import Aftermath, Declared
 from hourhand.model.audit import Author, Change
-from hourhand.model.errors import DuplicateName, NotFound
+from hourhand.model.errors import DuplicateName, Gone, NotFound
 from hourhand.model.filters import TaskFilter
 from hourhand.model.hints import Hint
 from hourhand.model.page import Page
@@ -29,7 +29,10 @@ class Definitions(Transactions):
             return made, made.id
 
         async def again(tx: Tx, task_id: int) -> Task:
-            return (await definitions.tasks_by_id(tx, [task_id]))[task_id]
+            found = (await definitions.tasks_by_id(tx, [task_id])).get(task_id)
+            if found is None or found.deleted_at is not None:
+                raise Gone(f"this request made task {task_id}, which was deleted since: choose a new Idempotency-Key")
+            return found
 
         task, _ = await self._create(create, again)
         self._hints.ring(Hint.WAKE)
