@@ -34,9 +34,8 @@ class _Server(uvicorn.Server):
 async def serving(store: Store, settings: Settings | None = None) -> AsyncIterator[httpx.AsyncClient]:
     """Serve the store; the client is an admin."""
     await store.ensure_admin_token(hash_token(TOKEN))
-    config = uvicorn.Config(
-        create_app(store, settings or Settings()), http=Connection, log_config=None, access_log=False, ws="none"
-    )
+    app = create_app(store, settings or Settings())
+    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, ws="none", proxy_headers=False)
     server = _Server(config)
     # With its protocol named, asyncio sends small packets at once; else each answer waits 40 ms for an acknowledgement.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from api.answers import API, ok, problem, refused
+from hourhand.api import refusals
 from hourhand.api.app import create_app
 from hourhand.model.access import Principal
 from hourhand.model.words import Role
@@ -120,6 +121,21 @@ async def everybody(world: World) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(create_app(world.store, Settings(), Holders()))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
+
+
+async def test_whoever_is_refused_without_end_is_kept_by_number(
+    rest: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(refusals, "MOST", 3)
+    monkeypatch.setattr(refusals, "SECONDS", 3_600.0)
+    for _ in range(10):
+        problem(await rest.delete(f"{API}/tasks/99"), 404)
+    assert len(await entries(rest)) == 3
+    monkeypatch.setattr(refusals, "SECONDS", 0.0)  # their time has passed
+    problem(await rest.delete(f"{API}/tasks/99"), 404)
+    assert [each["summary"] for each in await entries(rest)][3:] == ["and 7 more were refused", "there is no task 99"]
+    problem(await rest.delete(f"{API}/tasks/99"), 404)
+    assert len(await entries(rest)) == 6
 
 
 async def test_what_a_role_forbids_is_kept_and_the_audit_is_not_for_everybody(world: World) -> None:

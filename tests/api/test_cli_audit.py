@@ -50,6 +50,10 @@ def test_who_did_what_newest_first(hourhand: Terminal) -> None:
     [
         (["--resource", "group"], [("create", "group")]),
         (["--resource", "task", "--id", "1", "--action", "edit"], [("edit", "task")]),
+        (["--resource", "task", "--id", "books", "--action", "edit"], [("edit", "task")]),
+        (["--resource", "group", "--id", "billing"], [("create", "group")]),
+        (["--resource", "token", "--id", "admin"], []),
+        (["--resource", "session", "--id", "books"], []),
         (["--result", "refused"], [("create", "task")]),
         (["--user", "admin", "--action", "edit"], [("edit", "task")]),
         (["--user", "token:1", "--action", "edit", "--since", "1h"], [("edit", "task")]),
@@ -69,6 +73,11 @@ def test_a_limit_says_that_there_is_more(hourhand: Terminal) -> None:
 
 def test_what_is_wrong_is_said_of_the_option(hourhand: Terminal) -> None:
     assert "--id: needs --resource" in hourhand.refused("audit", "list", "--id", "7", code=2)
+    unknown = hourhand.refused("audit", "list", "--resource", "task", "--id", "book", code=2)
+    assert "--id: there is no task 'book'; did you mean 'books'? (of one that is no more, write the id)" in unknown
+    for kind in ("group", "user", "token", "alert-rule", "calendar", "maintenance-window"):
+        named = hourhand.refused("audit", "list", "--resource", kind, "--id", "unheard-of", code=2)
+        assert f"--id: there is no {kind.replace('-', ' ')} 'unheard-of'" in named
     assert "--user: there is no user and no token 'ada'" in hourhand.refused("audit", "list", "--user", "ada", code=2)
     assert "--head: " in hourhand.refused("audit", "verify", "--head", "nonsense", code=2)
 

@@ -148,6 +148,41 @@ def test_list_and_its_filters(hourhand: Terminal) -> None:
     assert "there is no task" in hourhand.refused("instance", "list", "--task", "unheard-of", code=1)
 
 
+@pytest.mark.parametrize(
+    ("options", "tasks"),
+    [
+        (["--group", NOBODY], {"listed-here"}),
+        (["--group", "default"], {"listed-there"}),
+        (["--type", "http"], set()),
+        (["--type", "command"], {"listed-here", "listed-there"}),
+        (["--executor", "EXECUTOR"], {"listed-there"}),
+        (["--executor", "unheard-of"], set()),
+        (["--triggered-by", "manual"], {"listed-here"}),
+        (["--triggered-by", "api"], {"listed-there"}),
+        (["--before", "2001-01-01"], set()),
+    ],
+)
+def test_what_is_about_to_be_cancelled_can_be_listed(hourhand: Terminal, options: list[str], tasks: set[str]) -> None:
+    if not hourhand.done("task", "list", "-q", "listed-", "--json").json["items"]:
+        hourhand.done("task", "add", "listed-here", "--command", "true", "--group", NOBODY)
+        hourhand.done("task", "add", "listed-there", "--command", "sleep 900")
+        hourhand.done("task", "run", "listed-here")
+        hourhand.done("instance", "dispatch", hourhand.done("instance", "plan", "listed-there").out.split()[1])
+    there = ("instance", "list", "--task", "listed-there", "--status", "running", "--json")
+    deadline = time.monotonic() + 60
+    while not (running := hourhand.done(*there).json["items"]):
+        assert time.monotonic() < deadline
+    executor = running[0]["executor_id"]
+    chosen = [executor if one == "EXECUTOR" else one for one in options]
+    found = set()
+    for task in ("listed-here", "listed-there"):
+        items = hourhand.done("instance", "list", "--task", task, *chosen, "--json").json["items"]
+        many = hourhand.done("instance", "cancel", "--task", task, *chosen, "--dry-run", "--json").json
+        assert many["matched"] == len(items)
+        found |= {one["task_name"] for one in items}
+    assert found == tasks
+
+
 def test_cancel_and_retry(hourhand: Terminal) -> None:
     instance = submitted(hourhand, "idle", "--args", '{"n": 1}')
     assert hourhand.done("instance", "cancel", str(instance)).out == f"Instance {instance} is cancelled.\n"
@@ -155,7 +190,19 @@ def test_cancel_and_retry(hourhand: Terminal) -> None:
     retried = hourhand.done("instance", "retry", str(instance), "--args", '{"n": 2}', "--json").json
     assert (retried["status"], retried["args"]) == ("pending", {"n": 2})
     hourhand.done("instance", "cancel", str(instance))
-    assert hourhand.done("instance", "retry", str(instance)).out == f"Instance {instance} is pending again.\n"
+    said = f"Instance {instance} is pending again, with version 1 of task 'idle'.\n"
+    assert hourhand.done("instance", "retry", str(instance)).out == said
+
+
+def test_retry_says_that_it_keeps_its_version(hourhand: Terminal) -> None:
+    hourhand.done("task", "add", "edited once", "--command", "true", "--group", NOBODY)
+    instance = str(submitted(hourhand, "edited once"))
+    hourhand.done("task", "edit", "edited once", "--priority", "1")
+    hourhand.done("instance", "cancel", instance)
+    first, second = hourhand.done("instance", "retry", instance).out.splitlines()
+    assert first.endswith("is pending again, with version 1 of task 'edited once'.")
+    assert second.startswith("The task is at version 2 now, but an instance keeps the version")
+    assert "`hourhand task run 'edited once'`" in second
 
 
 def test_plan_and_dispatch(hourhand: Terminal) -> None:
@@ -177,7 +224,11 @@ def test_wait_ends_with_1_when_it_is_cancelled(hourhand: Terminal) -> None:
         hourhand.done("instance", "cancel", str(found[0]["id"]))
         assert process.wait(timeout=60) == 1
         assert process.stdout is not None
-        assert "cancelled" in process.stdout.read()
+        said = process.stdout.read()
+        assert said.endswith(" of task 'waited': cancelled by admin\n")
+        explained = hourhand.done("instance", "explain", str(found[0]["id"])).out
+        assert "admin cancelled it before it started" in explained
+        assert "cancelled by admin" not in explained
 
 
 def test_show(hourhand: Terminal) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +17,8 @@ def hourhand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     with Served(tmp_path_factory.mktemp("pause")) as served:
         terminal = Terminal(served)
         terminal.done("task", "add", "books", "--command", "true", "--schedule", "@yearly")
+        terminal.done("group", "add", "elsewhere")
+        terminal.done("task", "add", "other", "--command", "true", "--group", "elsewhere")
         yield terminal
 
 
@@ -68,6 +71,52 @@ def test_everything_rests_until_a_time(hourhand: Terminal) -> None:
 )
 def test_what_is_wrong_is_said_of_the_option(hourhand: Terminal, options: list[str], said: str) -> None:
     assert said in hourhand.refused("pause", "all", *options, code=2)
+
+
+@pytest.mark.parametrize(
+    ("pause", "also"),
+    [
+        (["task", "books"], ""),
+        (["group", "default"], ", as is all of the group 'default'"),
+        (["all"], ", as is everything"),
+    ],
+)
+def test_a_pause_is_seen_where_tasks_are_shown(hourhand: Terminal, pause: list[str], also: str) -> None:
+    assert "paused" not in hourhand.done("task", "list").out
+    hourhand.done("pause", *pause, "--reason", "the ledger moves", "--until", "2100-01-01")
+    told = f"until 2100-01-01 00:00:00Z by admin (the ledger moves){also}"
+    assert re.search(rf"^paused +{re.escape(told)}$", hourhand.done("task", "show", "books").out, re.MULTILINE)
+    assert f"Note: it is paused {told}\n" in hourhand.done("task", "upcoming", "books").out
+    states = {line.split()[0]: line.split() for line in hourhand.done("task", "list").out.splitlines()}
+    assert "paused" in states["books"]
+    assert ("paused" in states["other"]) == (also == ", as is everything")
+
+
+def test_a_maintenance_window_that_is_open_is_seen_too(hourhand: Terminal) -> None:
+    task_id = hourhand.done("task", "show", "books", "--json").json["id"]
+    window = {"scope": "task", "task_id": task_id, "reason": "backup", "duration_seconds": 7_200}
+    with hourhand.served.client() as client:
+        for name, schedule in (("always", "0 * * * *"), ("hardly", "@yearly")):
+            made = client.post("/api/v1/maintenance-windows", json=window | {"name": name, "schedule": schedule})
+            assert made.status_code == 201, made.text
+        shown = hourhand.done("task", "show", "books").out
+        assert re.search(r"^maintenance +'always' until .*Z \(backup\)$", shown, re.MULTILINE)
+        assert "hardly" not in shown
+        assert "maintenance" in hourhand.done("task", "list", "-q", "books").out
+        assert "Note: it rests in the maintenance window 'always'" in hourhand.done("task", "upcoming", "books").out
+        for one in client.get("/api/v1/maintenance-windows").json()["items"]:
+            client.delete(f"/api/v1/maintenance-windows/{one['id']}").raise_for_status()
+
+
+def test_a_second_pause_says_that_there_is_one(hourhand: Terminal) -> None:
+    first = hourhand.done("pause", "task", "books", "--reason", "x", "--json").json["id"]
+    hourhand.done("pause", "task", "other", "--reason", "x")
+    again = hourhand("pause", "task", "books", "--reason", "y", "--for", "1h")
+    assert again.code == 0
+    assert again.err == (
+        f"Pause {first} of it is in force already, until it is resumed, by admin (x): it rests until both are over.\n"
+    )
+    assert hourhand.done("pause", "list").out.count("task 'books'") == 2
 
 
 def test_what_there_is_not_cannot_be_paused(hourhand: Terminal) -> None:

@@ -72,6 +72,7 @@ def test_distribution(hourhand: Terminal) -> None:
 
 def test_long_running(hourhand: Terminal) -> None:
     assert hourhand("stats", "long-running").err == "Nothing has been running for more than 30 minutes.\n"
+    assert hourhand("stats", "long-running", "--minutes", "1").err.endswith(" for more than 1 minute.\n")
     instance = hourhand.done("task", "run", "slow", "--json").json["id"]
     deadline = time.monotonic() + 60
     while not (found := hourhand.done("stats", "long-running", "--minutes", "0", "--json").json["items"]):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from api.cli import Terminal, run
+from hourhand.model.task import TaskDefinition
 from serving import Served
 
 
@@ -43,6 +47,9 @@ def test_every_option_becomes_its_field(hourhand: Terminal, name: str) -> None:
         *("--schedule", "@daily", "--depends-on", f"{name}-up", "--overlap", "serial", "--misfire", "skip"),
         *("--group", "cli", "--broadcast", "--label", "zone=eu", "--priority", "2", "--timeout", "60"),
         *("--retries", "3", "--retry-delay", "5", "--concurrency-key", "k", "--concurrency-limit", "2"),
+        *("--dependency-mode", "any", "--upstream-failure-policy", "run", "--dependency-timeout", "7"),
+        *("--misfire-grace", "8", "--catch-up-limit", "9", "--retry-backoff", "fixed"),
+        *("--executor-loss-policy", "fail", "--args-schema", '{"type": "object"}'),
         *("--description", "d", "--owner", "o", "--tag", "x", "--tag", "y", "--disabled", "--json"),
     ).json
     (upstream,) = task["dependency_ids"]
@@ -50,6 +57,14 @@ def test_every_option_becomes_its_field(hourhand: Terminal, name: str) -> None:
     expected = {
         "payload": {"command": "ls | wc", "env": {"A": "1=2", "B": ""}, "cwd": "/srv"},
         "schedule": "@daily",
+        "dependency_mode": "any",
+        "upstream_failure_policy": "run",
+        "dependency_timeout_seconds": 7,
+        "misfire_grace_seconds": 8,
+        "catch_up_limit": 9,
+        "retry_backoff": "fixed",
+        "executor_loss_policy": "fail",
+        "args_schema": {"type": "object"},
         "overlap_policy": "serial",
         "misfire_policy": "skip",
         "group": "cli",
@@ -67,6 +82,8 @@ def test_every_option_becomes_its_field(hourhand: Terminal, name: str) -> None:
         "enabled": False,
     }
     assert {field: task[field] for field in expected} == expected
+    by_itself = {"name", "type", "timezone", "dependency_ids", "managed_by", "declared_hash"}
+    assert {field.name for field in fields(TaskDefinition)} == expected.keys() | by_itself
 
 
 @pytest.mark.parametrize(
@@ -138,6 +155,56 @@ def test_edit_changes_what_is_given_and_nothing_else(hourhand: Terminal, name: s
     assert "nothing has changed" in hourhand.done("task", "edit", name, "--schedule", "@yearly").out
     assert "give the options to change" in hourhand.refused("task", "edit", name, code=2)
     assert "--priority" in hourhand.refused("task", "edit", name, "--priority", "10", code=2)
+
+
+def test_what_a_task_may_be_without_is_cleared(hourhand: Terminal, name: str) -> None:
+    hourhand.done("task", "add", f"{name}-up", "--command", "true")
+    hourhand.done(
+        *("task", "add", name, "--command", "true", "--env", "A=1", "--cwd", "/srv", "--schedule", "@manual"),
+        *("--depends-on", f"{name}-up", "--description", "d", "--timeout", "9", "--retries", "2", "--owner", "o"),
+        *("--tag", "t", "--label", "zone=eu", "--concurrency-key", "k", "--args-schema", "{}"),
+    )
+    names = ["description", "timeout-seconds", "max_retries", "--owner", "tags", "label", "concurrency-key", "env"]
+    options = [part for one in (*names, "args-schema", "depends-on") for part in ("--clear", one)]
+    edited = hourhand.done("task", "edit", name, *options, "--json").json
+    emptied = ("description", "timeout_seconds", "max_retries", "owner", "concurrency_key", "args_schema")
+    assert [edited[field] for field in emptied] == [None] * len(emptied)
+    assert (edited["tags"], edited["executor_labels"], edited["dependency_ids"]) == ([], {}, [])
+    assert edited["payload"] == {"command": ["true"], "cwd": "/srv"}
+    assert "nothing has changed" in hourhand.done("task", "edit", name, "--clear", "description").out
+    both = ("--command", "false", "--clear", "cwd")
+    assert hourhand.done("task", "edit", name, *both, "--json").json["payload"] == {"command": ["false"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--clear", "schedule"], "--clear: 'schedule' cannot be cleared; what can be: args, args-schema, body"),
+        (["--clear", "owner", "--owner", "o"], "--clear: 'owner' is given together with --owner"),
+        (["--rename", ""], "--rename: "),
+    ],
+)
+def test_what_cannot_be_cleared_is_refused(hourhand: Terminal, options: list[str], said: str) -> None:
+    hourhand("task", "add", "uncleared", "--command", "true")
+    assert said in hourhand.refused("task", "edit", "uncleared", *options, code=2)
+
+
+def test_a_task_is_renamed(hourhand: Terminal, name: str) -> None:
+    hourhand.done("task", "add", name, "--command", "true")
+    assert hourhand.done("task", "edit", name, "--rename", f"{name}-2").out.endswith("is at version 2 now (name).\n")
+    assert hourhand.done("task", "show", f"{name}-2", "--json").json["version"] == 2
+
+
+def test_it_waits_for_its_dependencies_when_it_is_told_to(hourhand: Terminal, name: str) -> None:
+    hourhand.done("task", "add", f"{name}-up", "--command", "true", "--disabled")
+    hourhand.done("task", "add", name, "--command", "true", "--depends-on", f"{name}-up")
+    waits = hourhand.done("task", "run", name, "--wait-for-dependencies", "--json").json
+    assert (waits["status"], waits["blocked_by"]) == ("planned", "dependencies")
+    assert hourhand.done("task", "run", name, "--wait", "--json").json["status"] == "success"
+
+
+def test_a_name_in_a_hint_can_be_pasted_into_a_shell(hourhand: Terminal) -> None:
+    assert "`hourhand task run 'bad name!'`" in hourhand.done("task", "add", "bad name!", "--command", "true").out
 
 
 def test_edit_may_change_the_type(hourhand: Terminal, name: str) -> None:
@@ -264,4 +331,10 @@ def test_groups_and_executors(hourhand: Terminal) -> None:
     assert "Bills" in hourhand.done("group", "list").out
     executors = hourhand("executors", "--json").json
     assert executors.keys() == {"items", "next_cursor"}
-    assert hourhand("executors").code == 0
+    alive = hourhand.done("executors").out.splitlines()
+    assert alive[0].split()[:3] == ["ID", "GROUP", "STATE"]
+    assert alive[1].split()[2] == "alive"
+    impatient = {"HOURHAND_HEARTBEAT_SECONDS": "0.1", "HOURHAND_LEASE_SECONDS": "0.3"}
+    deadline = time.monotonic() + 60
+    while not re.search(r" silent for \d+ s ", hourhand.done("executors", **impatient).out):
+        assert time.monotonic() < deadline

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,6 +71,9 @@ def test_a_lost_admin_token_is_made_anew_without_a_server(tmp_path: Path) -> Non
     made = run_here(tmp_path, "token", "create", "--local")
     assert (made.code, made.err) == (0, "")
     assert str(tmp_path / "hourhand-data" / "admin-token") in made.out
+    with closing(sqlite3.connect(next((tmp_path / "hourhand-data").glob("*.db")))) as store:
+        rows = store.execute("SELECT action, resource_type, user_id, user_name FROM audit_logs").fetchall()
+    assert rows == [("create", "token", "local", pwd.getpwuid(os.getuid()).pw_name)]
     again = run_here(tmp_path, "token", "create", "--local")
     assert again.code == 2
     assert "holds a token already" in again.err

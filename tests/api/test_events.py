@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import signal
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from api.answers import API, ok, problem, refused
+from api.in_process import serving
 from api.sse import Reader, reading
+from contracts.rows import shift
 from hourhand.api import events, streaming
 from hourhand.bootstrap import hash_token
-from hourhand.model.hints import Hint
+from hourhand.model.hints import MOST_IDS, Hint
 from hourhand.model.words import Role
+from hourhand.settings import Settings
 from serving import Served
 
 if TYPE_CHECKING:
@@ -83,7 +87,7 @@ async def test_of_too_many_none_is_named(rest: httpx.AsyncClient, world: World) 
     async with reading(rest, f"{EVENTS}?topics=instances") as stream:
         await stream.next()
         await settled(stream, world, "instances")
-        world.store._hints.ring(Hint.INSTANCES, range(streaming.MOST_IDS + 1))  # noqa: SLF001 - what verbs call
+        world.store._hints.ring(Hint.INSTANCES, range(MOST_IDS + 1))  # noqa: SLF001 - what verbs call
         assert (await stream.until("instances")).data == {}
 
 
@@ -118,19 +122,95 @@ async def test_a_quiet_stream_shows_signs_of_life(
         assert (await stream.next()).name == ""
 
 
-async def test_a_stream_ends_with_its_token(
-    rest: httpx.AsyncClient, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streaming, "RECHECK_SECONDS", 0.05)
+async def test_a_stream_ends_at_once_when_its_token_is_revoked(rest: httpx.AsyncClient, world: World) -> None:
     token, _ = await world.store.add_token("viewer", hash_token(TOKEN), role=Role.VIEWER, by="test")
     async with holder_of(TOKEN, rest.base_url) as viewer, reading(viewer, EVENTS) as stream:
         assert (await stream.next()).name == "hello"
-        await asyncio.sleep(0.2)  # it is looked at several times
-        await world.store.revoke_token(token.id)
+        await world.store.revoke_token(token.id)  # the next look by itself would be after a minute
         bye = (await stream.rest())[-1]
         assert bye.name == "bye"
         assert "token" in bye.data["reason"]
         problem(await viewer.get(EVENTS), 401)
+
+
+async def test_a_stream_ends_when_its_token_expires(
+    rest: httpx.AsyncClient, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "RECHECK_SECONDS", 0.05)
+    later = await world.store.now() + timedelta(hours=1)
+    await world.store.add_token("viewer", hash_token(TOKEN), role=Role.VIEWER, expires_at=later, by="test")
+    async with holder_of(TOKEN, rest.base_url) as viewer, reading(viewer, EVENTS) as stream:
+        assert (await stream.next()).name == "hello"
+        await shift(world, "expires_at", -3_601, "expires_at IS NOT NULL", table="api_tokens")
+        assert (await stream.rest())[-1].name == "bye"
+
+
+@pytest.mark.parametrize("way", ["disabled", "edited", "deleted", "closed", "signed out", "replaced"])
+async def test_a_stream_ends_at_once_when_its_session_does(rest: httpx.AsyncClient, world: World, way: str) -> None:
+    user, _ = await world.store.add_user("ada", password_hash="$hash", role=Role.VIEWER)  # noqa: S106 - of nothing
+    credential = await world.store.find_password("ada")
+    assert credential is not None
+    opened = await world.store.open_session(hash_token(TOKEN), credential, address="192.0.2.7")
+    assert opened is not None
+    async with (
+        httpx.AsyncClient(
+            base_url=rest.base_url, cookies={"hourhand_session": TOKEN}, timeout=PATIENCE_SECONDS, trust_env=False
+        ) as visitor,
+        reading(visitor, EVENTS) as stream,
+        reading(rest, EVENTS) as other,
+    ):
+        assert [(await one.next()).name for one in (stream, other)] == ["hello", "hello"]
+        match way:
+            case "disabled":
+                await world.store.edit_user(user.id, {"disabled": True})
+            case "edited":
+                await world.store.edit_user(user.id, {"role": "operator"})
+            case "deleted":
+                await world.store.delete_user(user.id)
+            case "closed":
+                await world.store.close_session(opened[1].id)
+            case "signed out":
+                await world.store.sign_out(hash_token(TOKEN))
+            case _:
+                replacing = hash_token(TOKEN)
+                await world.store.open_session("next", credential, address="192.0.2.7", replacing=replacing)
+        bye = (await stream.rest())[-1]
+        assert bye.name == "bye"
+        assert "session" in bye.data["reason"]
+        group = await world.store.add_group("billing")  # whoever was not meant reads on
+        while (await other.until("groups")).data != {"ids": [group.id]}:
+            pass
+
+
+async def test_a_revocation_through_one_process_ends_a_stream_of_another(tmp_path: Path, postgresql_url: str) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    with (
+        Served(tmp_path / "one", "--store", postgresql_url) as one,
+        Served(tmp_path / "two", "--store", postgresql_url) as two,
+    ):
+        async with holder_of(one.token, one.address) as admin:
+            made = ok(await admin.post(f"{API}/tokens", json={"name": "v", "role": "viewer"}), 201)
+            async with holder_of(made["token"], two.address) as viewer, reading(viewer, EVENTS) as stream:
+                await stream.until("alerts")  # so that other processes are heard
+                ok(await admin.delete(f"{API}/tokens/{made['id']}"), 204)
+                assert (await stream.rest())[-1].name == "bye"
+
+
+async def test_one_caller_cannot_take_the_streams_of_all_others(rest: httpx.AsyncClient, world: World) -> None:
+    most = streaming.LEAST_EACH
+    await world.store.add_token("viewer", hash_token(TOKEN), role=Role.VIEWER, by="test")
+    async with serving(world.store, Settings(max_streams=3 * most)) as small, AsyncExitStack() as stack:
+        viewer = await stack.enter_async_context(holder_of(TOKEN, small.base_url))
+        for _ in range(most):
+            await stack.enter_async_context(reading(viewer, EVENTS))
+        answer = await viewer.get(EVENTS)
+        assert f"'viewer' has {most} open streams" in problem(answer, 429)["detail"]
+        assert int(answer.headers["retry-after"]) > 0
+        async with reading(small, EVENTS) as stream:
+            assert (await stream.next()).name == "hello"
+    async with holder_of(TOKEN, rest.base_url) as again, reading(again, EVENTS) as stream:
+        assert (await stream.next()).name == "hello"
 
 
 async def test_when_the_last_client_has_gone_nobody_listens_any_more(rest: httpx.AsyncClient, world: World) -> None:

@@ -39,7 +39,7 @@ class Holders:
 
 def client_of(store: Store, **settings: Any) -> httpx.AsyncClient:
     app = create_app(store, Settings(**settings), Holders())
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test")
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8420")
 
 
 def scrape(client: httpx.Client) -> Scraped:
@@ -156,6 +156,15 @@ async def test_a_proxy_on_this_machine_opens_nothing(store: Store, header: str) 
     async with client_of(store) as client:
         assert (await client.get("/metrics")).status_code == 200
         problem(await client.get("/metrics", headers={header: "1.2.3.4"}), 401)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("evil.example", 401), ("127.0.0.1.evil.example:8420", 401), ("localhost", 200), ("[::1]:8420", 200)],
+)
+async def test_a_name_that_has_come_to_mean_this_machine_opens_nothing(store: Store, host: str, status: int) -> None:
+    async with client_of(store) as client:
+        assert (await client.get("/metrics", headers={"Host": host})).status_code == status
 
 
 async def test_a_store_that_is_away_takes_only_its_own_figures_along(world: World) -> None:

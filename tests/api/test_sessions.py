@@ -65,8 +65,8 @@ async def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(her: Brows
     told = {part.strip().split("=")[0].lower(): part.strip() for part in plain.split(";")}
     assert told.keys() == {COOKIE, "httponly", "samesite", "path", "max-age"}
     assert (told["samesite"].lower(), told["path"], told["max-age"]) == ("samesite=lax", "Path=/", "Max-Age=604800")
-    by_tls = await her.sign_in(**{"X-Forwarded-Proto": "https"})
-    assert "; Secure" in by_tls.headers["set-cookie"]
+    lied = await her.sign_in(**{"X-Forwarded-Proto": "https"})
+    assert "; Secure" not in lied.headers["set-cookie"]
 
 
 async def test_the_store_knows_the_session_by_its_hash_only(her: Browser, world: World) -> None:
@@ -181,8 +181,8 @@ async def test_another_scheme_is_another_site(her: Browser) -> None:
     own = str(her.client.base_url).rstrip("/")
     secure = own.replace("http:", "https:")
     problem(await her.sign_in(Origin=secure), 403)
-    problem(await her.sign_in(Origin=own, **{"X-Forwarded-Proto": "https"}), 403)
-    ok(await her.sign_in(Origin=secure, **{"X-Forwarded-Proto": "https"}), 201)
+    problem(await her.sign_in(Origin=secure, **{"X-Forwarded-Proto": "https"}), 403)
+    ok(await her.sign_in(Origin=own, **{"X-Forwarded-Proto": "https"}), 201)
     ok(await her.sign_in(Origin="http://hourhand.example", Host="hourhand.example"), 201)
     ok(await her.sign_in(Origin="http://hourhand.example", Host="Hourhand.Example:80"), 201)
 
@@ -284,9 +284,26 @@ async def test_the_sixth_try_is_refused_with_the_right_password_too(rest: httpx.
     problem(answer, 429)
     assert 800 < int(answer.headers["retry-after"]) <= 900
     problem(await her.sign_in("bob"), 429)  # the address as well
-    problem(await her.trade({"token": "hh_wrong"}), 429)
+    problem(await her.trade({"token": "hh_wrong"}), 401)
     ok(await her.trade({"token": TOKEN}), 201)  # which nobody can guess
     ok(await rest.get(f"{API}/version"))
+
+
+async def test_wrong_tokens_lock_nobody_out_and_fill_nothing(her: Browser, world: World) -> None:
+    for _ in range(6):
+        problem(await her.trade({"token": "hh_nonsense"}), 401)
+    assert await world.count("sign_in_failures") == 0
+    assert await world.count("audit_logs", "action = 'sign_in'") == 0
+    ok(await her.sign_in(), 201)
+
+
+async def test_who_has_a_session_changes_its_password_whatever_others_at_the_address_do(her: Browser) -> None:
+    ok(await her.sign_in(), 201)
+    for number in range(5):
+        problem(await her.client.post(SESSIONS, json={"name": f"user{number}", "password": WRONG}), 401)
+    problem(await her.sign_in(), 429)
+    change = {"old": PASSWORD, "new": "eight-quiet-otters"}
+    assert ok(await her.send("POST", "/sessions/current/password", change), 204) is None
 
 
 async def test_many_tries_at_once_are_not_more_tries(her: Browser, world: World) -> None:
@@ -369,14 +386,15 @@ async def test_no_secret_is_in_any_answer_log_or_audit_row(
 
 async def test_signing_in_is_audited_whether_it_succeeds_or_not(her: Browser, world: World) -> None:
     await her.sign_in("ada", WRONG, **{"X-Request-Id": "r-1"})
-    await her.trade({"token": "hh_wrong"})
     await her.sign_in()
+    await her.trade({"token": TOKEN})
     rows = await world.sql(
         "SELECT user_id, user_name, result, request_id FROM audit_logs WHERE action = 'sign_in' ORDER BY id"
     )
-    assert [(row["user_name"], row["result"]) for row in rows] == [("ada", "refused"), ("", "refused"), ("ada", "done")]
+    told = [(row["user_name"], row["result"]) for row in rows]
+    assert told == [("ada", "refused"), ("ada", "done"), ("admin", "done")]
     assert (rows[0]["user_id"], rows[0]["request_id"]) == ("nobody", "r-1")
-    assert rows[2]["user_id"].startswith("user:")
+    assert [row["user_id"].split(":")[0] for row in rows[1:]] == ["user", "token"]
 
 
 def test_the_examples_fit_their_shapes() -> None:

@@ -12,9 +12,12 @@ import pytest
 
 from api.answers import API, ok, problem, refused
 from api.cutting import follow
+from api.in_process import serving
 from api.sse import Reader, reading
+from hourhand.api import instance_stream, streaming
 from hourhand.model.instance import Held, LogLine, Progress
 from hourhand.rules.lines import FIRST_OF_CALLBACKS, line_seq
+from hourhand.settings import Settings
 from hourhand.store import attempts
 from serving import Served
 
@@ -169,20 +172,22 @@ async def test_wrong_places_and_unknown_instances_are_refused(rest: httpx.AsyncC
     problem(await rest.get(path_of(999_999)), 404)
 
 
-async def test_who_reads_nothing_is_written_little_and_misses_nothing(
+async def test_who_reads_slowly_costs_little_and_misses_nothing(
     rest: httpx.AsyncClient, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claimed = await start(world)
     for begin in range(0, 3_000, 500):
         await write(world, claimed, range(begin, begin + 500), message="x" * 8_000)
     await world.end([claimed])
-    pages = 0
+    number = longest = 0
     read_lines = attempts.read_lines
 
-    async def counting(*given: object, **more: object) -> object:
-        nonlocal pages
-        pages += 1
-        return await read_lines(*given, **more)  # type: ignore[arg-type]
+    async def counting(*given: object, **more: object) -> list[LogLine]:
+        nonlocal number, longest
+        page = await read_lines(*given, **more)  # type: ignore[arg-type]
+        number += len(page)
+        longest = max(longest, sum(len(line.message) for line in page))
+        return page
 
     monkeypatch.setattr(attempts, "read_lines", counting)
     request = f"GET {path_of(claimed.instance_id)} HTTP/1.0\r\nAuthorization: {rest.headers['Authorization']}\r\n\r\n"
@@ -191,13 +196,51 @@ async def test_who_reads_nothing_is_written_little_and_misses_nothing(
         idle.connect((rest.base_url.host, rest.base_url.port))
         idle.sendall(request.encode())
         before = -1
-        while before != pages:  # until it has stopped reading for somebody who does not
-            before = pages
+        while before != number:  # until it has stopped reading for somebody who does not
+            before = number
             await asyncio.sleep(1)
-        assert 0 < pages < 12
+        assert 0 < number < 2_400
         text = await asyncio.to_thread(_read_all, idle)
     assert text.count(b"event: line\n") == 3_000
     assert text.count(b"event: end\n") == 1
+    assert longest <= instance_stream.PAGE_BYTES
+
+
+async def test_who_reads_nothing_is_cut_off(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(streaming, "WRITE_SECONDS", 0.5)
+    pieces: list[int] = []
+    sending = streaming.Outlet.send
+
+    async def counting(outlet: streaming.Outlet, text: bytes) -> None:
+        pieces.append(len(text))
+        await sending(outlet, text)
+
+    monkeypatch.setattr(streaming.Outlet, "send", counting)
+    claimed = await start(world)
+    for begin in range(0, 3_000, 500):
+        await write(world, claimed, range(begin, begin + 500), message="x" * 8_000)
+    async with serving(world.store, Settings(max_streams=1)) as rest:
+        request = (
+            f"GET {path_of(claimed.instance_id)} HTTP/1.1\r\nHost: x\r\n"
+            f"Authorization: {rest.headers['Authorization']}\r\n\r\n"
+        )
+        with socket.socket() as idle:
+            idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+            idle.connect((rest.base_url.host, rest.base_url.port))
+            idle.sendall(request.encode())
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while not pieces:
+                    await asyncio.sleep(0.05)
+                while True:  # its place is free again, though it has not closed anything
+                    async with rest.stream("GET", f"{API}/events") as answer:
+                        if answer.status_code == 200:
+                            break
+                    await asyncio.sleep(0.05)
+            with pytest.raises(ConnectionResetError):
+                await asyncio.to_thread(_read_all, idle)
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
 
 
 def _read_all(connection: socket.socket) -> bytes:

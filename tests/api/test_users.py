@@ -111,6 +111,20 @@ async def test_null_is_no_change(rest: httpx.AsyncClient, name: str) -> None:
     assert "leave it out" in refused(await rest.patch(f"{USERS}/{made['id']}", json={name: None}))[name]
 
 
+async def test_the_same_request_with_another_password_is_another_request(rest: httpx.AsyncClient) -> None:
+    given = {"name": "ada", "password": PASSWORD, "role": "viewer"}
+    once = {"Idempotency-Key": "k"}
+    first, again = [ok(await rest.post(USERS, json=given, headers=once), 201) for _ in range(2)]
+    assert first == again
+    answer = await rest.post(USERS, json=given | {"password": CANARY}, headers=once)
+    assert "whose password is another one" in refused(answer)["Idempotency-Key"]
+    assert CANARY not in answer.text
+    async with browser(rest) as her:
+        ok(await her.sign_in("ada"), 201)
+    ok(await rest.delete(f"{USERS}/{first['id']}"), 204)
+    problem(await rest.post(USERS, json=given, headers=once), 404)
+
+
 async def test_the_last_admin_stays(rest: httpx.AsyncClient, world: World) -> None:
     admin = await make_user(rest, "root", role="admin")
     (token,) = ok(await rest.get(f"{API}/tokens"))["items"]

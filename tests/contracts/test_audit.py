@@ -9,14 +9,16 @@ import pytest
 
 from contracts.audits import ADA, fill, kept, on_behalf
 from contracts.elapse import elapse
+from contracts.plans import statements
 from hourhand.model.audit import AuditFilter, Change
 from hourhand.model.errors import Conflict, HourhandError, InvalidInput, NotFound
 from hourhand.model.instance import Submission
 from hourhand.model.task import Declaration, TaskDefinition
 from hourhand.model.words import OutcomeKind, Status, TaskType
-from hourhand.store import audit
+from hourhand.store import audit, paging
 from hourhand.store.postgresql import PostgresqlTx
 from hourhand.store.sqlite import SqliteTx
+from hourhand.store.types import dump_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -306,7 +308,83 @@ async def test_what_no_database_holds_is_no_reason_to_refuse_a_record(world: Wor
     assert (entry.payload["a"], entry.payload["set"]) == (["b?"], ["x", "y"])
 
 
+async def test_a_record_is_bounded_whatever_is_changed(world: World) -> None:
+    ada = on_behalf(world)
+    body = "a" * 249_000
+    payload = {"url": "https://example.com/", "body": body}
+    task = await ada.task(type=TaskType.HTTP, payload=payload)
+    many = {f"name {number}": "é" * 1_000 for number in range(200)}
+    await ada.store.edit_task(task.id, {"payload": {**payload, "json": many}}, by="ada")
+    long = ["\x01" * 100_000] * 100
+    await ada.store.record(
+        Change(action="x", resource_type="y", resource_id=None, payload=long, before=list(range(100_000)), after=long)
+    )
+    created, edited, strange = await kept(world)
+    assert isinstance(created.after, dict)
+    assert created.after["payload"]["body"] == f"{'a' * audit.STRING_BYTES}… [cut: {len(body)} characters in all]"
+    assert isinstance(edited.after, dict)
+    assert "more left out" in edited.after["payload"]["json"]["…"]
+    assert {"name", "priority", "version"} <= edited.after.keys() or "…" in edited.after
+    for entry in (created, edited, strange):
+        for value in (entry.payload, entry.before, entry.after):
+            assert len(dump_json(value).encode()) < 96 * 1024
+
+
+async def test_many_that_are_cancelled_are_recorded_by_one_statement(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await world.task("nightly")
+    await world.executor()
+    running = await world.submit(task)
+    await world.claim()
+    ids = [running, *[await world.submit(task) for _ in range(5)]]
+    with statements(monkeypatch) as seen:
+        assert sorted(await on_behalf(world).store.cancel_many([*ids, 2**40], reason="no")) == sorted(ids)
+    assert len([one for one, _ in seen if one is audit._ADD]) == 1  # noqa: SLF001 - this very statement is counted
+    entries = await kept(world)
+    assert sorted(int(each.resource_id or 0) for each in entries) == sorted(ids)
+    states = {(each.before["status"], each.after["status"], each.after["reason"]) for each in entries}  # type: ignore[index,call-overload]
+    assert states == {("running", "running", "no"), ("pending", "cancelled", "no")}
+
+
 # The list
+
+
+async def test_a_page_ends_where_it_would_be_too_long_and_the_next_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "PAGE_BYTES", 10_000)
+    await fill(world.store, 5, payload={"text": "x" * 4_000})
+    seen, cursor, sizes = [], None, []
+    while True:
+        page = await world.store.list_audit(limit=5, cursor=cursor)
+        seen += [entry.resource_id for entry in page.items]
+        sizes.append(len(page.items))
+        if (cursor := page.next_cursor) is None:
+            break
+    assert (seen, sizes) == (["4", "3", "2", "1", "0"], [3, 2])
+    monkeypatch.setattr(paging, "PAGE_BYTES", 1)
+    assert len((await world.store.list_audit(limit=5)).items) == 1  # never none
+    assert await world.store.seal_audit() == 5
+    found = await world.store.verify_audit()
+    assert (found.ok, found.checked) == (True, 5)
+
+
+async def test_a_page_of_versions_ends_where_it_would_be_too_long(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await world.task(payload={"command": ["x", "y" * 4_000]})
+    for number in range(1, 5):
+        await world.store.edit_task(task.id, {"priority": number}, by="ada")
+    monkeypatch.setattr(paging, "PAGE_BYTES", 6_000)
+    seen, cursor, sizes = [], None, []
+    while True:
+        page = await world.store.list_versions(task.id, limit=4, cursor=cursor)
+        seen += [one.version for one in page.items]
+        sizes.append(len(page.items))
+        if (cursor := page.next_cursor) is None:
+            break
+    assert (seen, sizes) == ([5, 4, 3, 2, 1], [2, 2, 1])
 
 
 async def test_entries_are_listed_newest_first_by_pages(world: World) -> None:

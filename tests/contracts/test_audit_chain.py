@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -336,6 +337,43 @@ async def test_a_noted_head_shows_a_tail_that_was_cut_off_together_with_the_head
     await world.execute(f"UPDATE store_values SET number = 4, text = '{entries[3].hash}' WHERE name = '{HEAD}'")  # noqa: S608 - a test's own words
     assert (await world.store.verify_audit()).ok
     assert await fault(world, noted=noted) == (6, FaultKind.NOT_AS_NOTED)
+
+
+async def test_a_noted_head_that_retention_removes_meanwhile_is_no_fault(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(world.store, 6)
+    await shift(world, "occurred_at", -401 * 86_400, "resource_id IN ('0', '1', '2')", table="audit_logs")
+    await world.store.seal_audit()
+    by_number = {each.sealed_no: each.hash for each in await kept(world)}
+    original = audit_chain._go_along  # noqa: SLF001 - retention is to come right after it
+
+    async def then_retain(*given: Any) -> Any:
+        done = await original(*given)
+        await world.store.retain_audit(days=400)
+        return done
+
+    monkeypatch.setattr(audit_chain, "_go_along", then_retain)
+    assert (await world.store.verify_audit(noted=f"3:{by_number[3]}")).ok  # the floor itself now
+
+
+async def test_hashing_does_not_keep_others_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await sealed(world)
+    began, may_end = threading.Event(), threading.Event()
+    original = audit_chain.follow
+
+    def slow(*given: Any) -> Any:
+        began.set()
+        assert may_end.wait(30)
+        return original(*given)
+
+    monkeypatch.setattr(audit_chain, "follow", slow)
+    verifying = asyncio.create_task(world.store.verify_audit())
+    while not began.is_set():
+        await asyncio.sleep(0.001)
+    await world.store.now()  # others are served
+    may_end.set()
+    assert (await verifying).ok
 
 
 async def test_a_head_that_cannot_be_read_is_refused(world: World) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.audits import kept, on_behalf, request
 from contracts.elapse import elapse
-from hourhand.model.errors import Conflict, InvalidInput
+from hourhand.model.errors import Conflict, Gone, InvalidInput
 from hourhand.model.instance import Submission
 from hourhand.model.task import TaskDefinition
 from hourhand.model.words import TaskType
@@ -40,6 +40,14 @@ async def test_a_repetition_is_answered_with_the_task_as_it_is_now(world: World)
     first = await again(world).create_task(DEFINITION, by="ada")
     await world.store.edit_task(first.id, {"name": "other"}, by="test")
     assert (await again(world).create_task(DEFINITION, by="ada")).name == "other"
+
+
+async def test_a_repetition_after_the_task_was_deleted_is_told_so(world: World) -> None:
+    first = await again(world).create_task(DEFINITION, by="ada")
+    await world.store.delete_task(first.id, by="test")
+    with pytest.raises(Gone, match=f"task {first.id}, which was deleted since: choose a new Idempotency-Key"):
+        await again(world).create_task(DEFINITION, by="ada")
+    assert await world.count("tasks") == 1
 
 
 async def test_a_group_is_made_once(world: World) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hourhand.model.errors import StoreError
-from hourhand.model.hints import Hint
+from hourhand.model.hints import MOST_IDS, Hint
 from hourhand.model.instance import Held, LogLine, Progress
 from hourhand.rules.lines import line_seq
 from hourhand.store import hints, open_store
@@ -283,34 +283,16 @@ async def test_a_new_group_is_named(world: World) -> None:
 # What is sent
 
 
-def test_too_many_ids_become_a_request_to_look() -> None:
-    rung: hints.Rung = {}
-    hints.gather(rung, Hint.LINES, frozenset(range(hints.MOST_IDS)))
-    assert rung == {Hint.LINES: set(range(hints.MOST_IDS))}
-    hints.gather(rung, Hint.LINES, frozenset({-1}))
-    assert rung == {Hint.LINES: None}
-    hints.gather(rung, Hint.LINES, frozenset({1}))
-    assert rung == {Hint.LINES: None}
-
-
-def test_a_request_to_look_is_not_forgotten_for_ids_that_follow() -> None:
-    rung: hints.Rung = {}
-    hints.gather(rung, Hint.INSTANCES, frozenset({1}))
-    hints.gather(rung, Hint.INSTANCES, frozenset())
-    hints.gather(rung, Hint.INSTANCES, frozenset({2}))
-    assert rung == {Hint.INSTANCES: None}
-
-
 def test_a_message_is_never_too_long_and_names_what_it_can() -> None:
     long = 2**62
-    rung: hints.Rung = {hint: set(range(long, long + hints.MOST_IDS)) for hint in Hint}
-    rung[Hint.TASKS] = {7}
+    rung = {hint: frozenset(range(long, long + MOST_IDS)) for hint in Hint}
+    rung[Hint.TASKS] = frozenset({7})
     text = hints.message_of("x" * 16, rung)
     assert len(text) <= hints.MOST_BYTES
     _, named = json.loads(text)
     assert named.keys() == {hint.value for hint in Hint}
     assert named["tasks"] == [7]
-    assert any(len(ids) == hints.MOST_IDS for ids in named.values())
+    assert any(len(ids) == MOST_IDS for ids in named.values())
 
 
 async def test_what_only_people_look_at_waits_for_more_and_goes_with_what_is_urgent(

@@ -35,6 +35,7 @@ def test_defaults(clean_folder: Path) -> None:
     assert (settings.heartbeat_seconds, settings.lease_seconds) == (5, 15)
     assert (settings.url, settings.token) == ("http://127.0.0.1:8420", None)
     assert settings.http_allow == ()
+    assert settings.trusted_proxies == ()
     assert settings.on_sqlite
 
 
@@ -127,9 +128,10 @@ def test_a_secret_is_not_shown_with_the_settings(monkeypatch: pytest.MonkeyPatch
     assert "canary-9" not in repr(load_settings())
 
 
-def test_networks_are_given_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOURHAND_HTTP_ALLOW", "10.1.0.0/16, fd00::/8")
-    assert load_settings().http_allow == (ip_network("10.1.0.0/16"), ip_network("fd00::/8"))
+@pytest.mark.parametrize("name", ["http_allow", "trusted_proxies"])
+def test_networks_are_given_with_commas(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"HOURHAND_{name.upper()}", "10.1.0.0/16, fd00::/8")
+    assert getattr(load_settings(), name) == (ip_network("10.1.0.0/16"), ip_network("fd00::/8"))
 
 
 def test_a_list_of_networks_may_come_from_the_file() -> None:

@@ -45,6 +45,7 @@ from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import API, guarded_router
 from hourhand.api.passwords import Passwords
 from hourhand.api.proxies import Proxies
+from hourhand.api.refusals import Refusals
 from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.api.streaming import Streams
 from hourhand.bootstrap import hash_token
@@ -105,6 +106,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     app.state.store = store
     app.state.group_names = GroupNames(store)
     app.state.passwords = Passwords()
+    app.state.refusals = Refusals()
     app.state.streams = Streams(store, settings.max_streams)
     app.state.health, app.state.scrape = Health(store), Scrape(store)
     app.state.post = build_post(settings, store, serving=True)

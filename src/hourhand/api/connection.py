@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from hourhand.api.gate import MAX_HEAD_BYTES
 from hourhand.api.problems import Problem
+from hourhand.api.streaming import CUT
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,6 +47,7 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to count."""
         super().on_message_begin()
+        self.scope["extensions"] = {CUT: self.transport.abort}  # type: ignore[dict-item]  # ours holds what can be called
         self._expect_head()
 
     def on_headers_complete(self) -> None:

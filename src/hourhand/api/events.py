@@ -17,14 +17,12 @@ from hourhand.api.streaming import (
     RETRY_MILLISECONDS,
     EventStream,
     Outlet,
-    Round,
     Streams,
     TheStreams,
     event,
-    gather,
 )
 from hourhand.model.errors import InvalidInput, shown
-from hourhand.model.hints import Hint
+from hourhand.model.hints import Hint, Round, gather
 from hourhand.service.loop import rest_until
 
 router = guarded_router(tags=["events"])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from hourhand.api.refusals import Refusals
     from hourhand.model.access import Principal
 
 API = "/api/v1"
@@ -117,11 +118,26 @@ async def _keep(request: Request, caller: Principal, error: Exception) -> None:
     """Put a refusal into the audit; that this fails must not turn one refusal into another."""
     if isinstance(error, StoreError):
         return
-    store = request.app.state.store.on_behalf(author_of(request, caller))
+    state, author = request.app.state, author_of(request, caller)
+    refusals = cast("Refusals", state.refusals)
     try:
-        await store.record(_refusal(request, error))
+        for somebody, count in refusals.left_out():
+            await state.store.on_behalf(somebody).record(_more_refused(count))
+        if refusals.keep(author):
+            await state.store.on_behalf(author).record(_refusal(request, error))
     except HourhandError as failure:
         log.warning("request %s: its refusal is not in the audit: %s", request.state.request_id, failure)
+
+
+def _more_refused(count: int) -> Change:
+    return Change(
+        action="refuse",
+        resource_type="request",
+        resource_id=None,
+        summary=f"and {count} more were refused",
+        payload={"count": count},
+        result="refused",
+    )
 
 
 def _refusal(request: Request, error: Exception) -> Change:

@@ -20,11 +20,11 @@ from hourhand.api.guarding import guarded_router
 from hourhand.api.instances import shown
 from hourhand.api.requests import TheGroups, TheStore
 from hourhand.api.shapes import INSTANCE, LINE, plain
-from hourhand.api.streaming import RETRY_MILLISECONDS, EventStream, Outlet, Round, Streams, TheStreams, event
+from hourhand.api.streaming import PIECE_BYTES, RETRY_MILLISECONDS, EventStream, Outlet, Streams, TheStreams, event
 from hourhand.contracts.store import Store
 from hourhand.model.errors import InvalidInput
 from hourhand.model.errors import shown as quoted
-from hourhand.model.hints import Hint
+from hourhand.model.hints import Hint, Round
 from hourhand.model.instance import Instance, LogLine
 from hourhand.rules.lines import Place
 from hourhand.service.loop import rest_until
@@ -32,6 +32,9 @@ from hourhand.service.loop import rest_until
 router = guarded_router(prefix="/instances", tags=["events"])
 LOOK_SECONDS = 2.0
 PAGE = 200
+FIRST_PAGE = 16
+PAGE_BYTES = 256 * 1024
+"""Pages are as short as that needs, going by the lines before: somebody who reads slowly may hold one for long."""
 PAGES = 20
 """After so many pages the instance itself is looked at again."""
 END = ".end"
@@ -68,7 +71,7 @@ async def stream(
     """Events `instance`, `line` and, when all is said, `end`; then it closes, and the client must not come again."""
     place, ended = _place("Last-Event-ID", last_event_id) if last_event_id else _place("after", after or "-1")
     instance = await store.get_instance(instance_id)
-    if ended and instance.status.ended and not await _page(store, instance_id, place):
+    if ended and instance.status.ended and not await _page(store, instance_id, place, 1):
         return Response(status_code=204)  # so that a browser stops asking
     return EventStream(request, streams, _Following(store, groups, streams, instance_id, place).play)
 
@@ -81,16 +84,16 @@ def _place(field: str, text: str) -> tuple[Place, bool]:
         raise InvalidInput.one(field, text, message) from None
 
 
-async def _page(store: Store, instance_id: int, place: Place) -> list[LogLine]:
+async def _page(store: Store, instance_id: int, place: Place, limit: int) -> list[LogLine]:
     """Return lines that come next; none when all have been read."""
     if not place.mixed:
-        return await store.read_lines(instance_id, after=place.own, limit=PAGE)
-    later = await store.read_lines(instance_id, after=place.called, limit=PAGE)
+        return await store.read_lines(instance_id, after=place.own, limit=limit)
+    later = await store.read_lines(instance_id, after=place.called, limit=limit)
     # The executor's own are looked for after that: where `later` tells of the next attempt, these are all there.
     own = await store.read_lines(instance_id, after=place.own, limit=1)
     if not own or not place.is_own(own[0].seq):
         return later
-    page = await store.read_lines(instance_id, after=place.own, limit=PAGE)
+    page = await store.read_lines(instance_id, after=place.own, limit=limit)
     return [line for line in page if place.is_own(line.seq)]
 
 
@@ -103,6 +106,7 @@ class _Following:
         self._streams = streams
         self._instance_id = instance_id
         self._place = place
+        self._limit = FIRST_PAGE
         self._told: Instance | None = None
         self._news = asyncio.Event()
 
@@ -138,14 +142,19 @@ class _Following:
     async def _tell_lines(self, outlet: Outlet) -> bool:
         """Whether there were any."""
         for number in range(PAGES):
-            lines = await _page(self._store, self._instance_id, self._place)
+            lines = await _page(self._store, self._instance_id, self._place, self._limit)
             if not lines:
                 return number > 0
-            events = []
+            size = sum(len(line.message) for line in lines)
+            self._limit = min(PAGE, max(1, PAGE_BYTES * len(lines) // max(1, size)))
+            untold = bytearray()
             for line in lines:
                 if not self._place.has(line.seq):
                     self._place = self._place.then(line.seq)
                     data = LINE.model_validate(plain(line)).model_dump_json()
-                    events.append(event("line", data, place=str(self._place)))
-            await outlet.send(b"".join(events))
+                    untold += event("line", data, place=str(self._place))
+                if len(untold) >= PIECE_BYTES:
+                    await outlet.send(bytes(untold))
+                    untold.clear()
+            await outlet.send(bytes(untold))
         return True

@@ -17,6 +17,7 @@ from hourhand.api.guarding import API
 from hourhand.model.errors import Forbidden, Unauthenticated
 from hourhand.service.metrics import REQUEST_SECONDS, REQUESTS
 from hourhand.service.scrape import Scrape
+from hourhand.settings import is_loopback
 
 if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
@@ -43,6 +44,9 @@ async def metrics(
 ) -> Response:
     """Answer a scrape. It tells of all groups, so whoever is limited to some may not see it."""
     caller: Principal | None = getattr(request.state, "caller", None)
+    if caller is None and not is_loopback(request.url.hostname or ""):
+        # A page of another site whose name has come to mean this machine sends that name, and could read the answer.
+        raise Unauthenticated("the Host is none of this machine's own: scrape 127.0.0.1 or localhost")
     if caller is None and not FORWARDED.isdisjoint(request.headers):
         raise Unauthenticated("this came through a proxy, so others can reach it: scrape this machine directly")
     if caller is not None and caller.groups is not None:

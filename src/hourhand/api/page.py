@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import HTMLResponse
 
 from hourhand import __version__
+from hourhand.settings import is_loopback
 
 if TYPE_CHECKING:
     from hourhand.settings import Settings
@@ -178,11 +179,18 @@ def sign_in() -> HTMLResponse:
 
 
 def welcome(settings: Settings, address: str) -> HTMLResponse:
-    """Draw the page; it names the token's file, never the token."""
-    file = shlex.quote(str(settings.admin_token_file))
+    """Draw the page; it names the token's file, to whoever is on this machine, and never the token."""
+    here = is_loopback(settings.host)
+    token = f"$(cat {shlex.quote(str(settings.admin_token_file))})" if here else "$TOKEN"
+    where = (
+        f"""It is in this file, which only its owner can read:</p>
+<pre><code>{escape(str(settings.admin_token_file))}</code></pre>"""
+        if here
+        else "Whoever runs this server can make you one, or a user to <a href='/sign-in'>sign in</a> with.</p>"
+    )
     over_rest = (
         f"curl {address}/api/v1/schedules/preview \\\n"
-        f'  -H "Authorization: Bearer $(cat {file})" \\\n'
+        f'  -H "Authorization: Bearer {token}" \\\n'
         "  -H 'Content-Type: application/json' \\\n"
         """  -d '{"schedule": "0 9 * * MON-FRI", "timezone": "Europe/Berlin"}'"""
     )
@@ -207,8 +215,7 @@ def welcome(settings: Settings, address: str) -> HTMLResponse:
 <h2>The same over REST</h2>
 <pre><code>{escape(over_rest)}</code></pre>
 <h2>The token</h2>
-<p>Everything under <code>/api/v1</code> needs it. It is in this file, which only its owner can read:</p>
-<pre><code>{escape(str(settings.admin_token_file))}</code></pre>
+<p>Everything under <code>/api/v1</code> needs one. {where}
 </main>
 </body>
 </html>

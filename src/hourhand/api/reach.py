@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hourhand.model.errors import Forbidden
 from hourhand.model.pause import PauseScope
+from hourhand.rules.reach import limited, out_of_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,29 +33,29 @@ class Reach:
     def whole(self, what: str) -> None:
         """Refuse a limited caller what is about everything."""
         if self.limited:
-            raise Forbidden(f"{what} is about all groups, and {self._whose()}")
+            raise Forbidden(f"{what} is about all groups, and {limited(self.caller.name, self.caller.groups or ())}")
 
     def group(self, name: str) -> None:
         """Refuse a group that is out of reach."""
         if not self.caller.reaches(name):
-            raise Forbidden(f"group {name!r} is out of reach: {self._whose()}")
+            raise self._refusal(f"group {name!r}")
 
     def group_of(self, what: str, name: str) -> None:
         """Refuse what belongs to a group out of reach, without telling which group that is."""
         if not self.caller.reaches(name):
-            raise Forbidden(f"{what} is out of reach: {self._whose()}")
+            raise self._refusal(what)
 
     async def group_id(self, group_id: int) -> None:
         """Refuse a group that is out of reach; one that there is not is left to whoever looks for it."""
         if self.limited:
             name = (await self._names.of([group_id]))[group_id]
             if not self.caller.reaches(name):
-                raise Forbidden(f"group {group_id} is out of reach: {self._whose()}")
+                raise self._refusal(f"group {group_id}")
 
     async def task(self, task_id: int) -> None:
         """Refuse a task of a group that is out of reach."""
         if self.limited and not self.caller.reaches((await self._store.get_task(task_id)).group):
-            raise Forbidden(f"task {task_id} is out of reach: {self._whose()}")
+            raise self._refusal(f"task {task_id}")
 
     def sees_window(self, window: Window) -> bool:
         """Whether a maintenance window is of a group within reach, or of everything, which concerns everybody."""
@@ -65,7 +66,7 @@ class Reach:
     async def window(self, window_id: int) -> None:
         """Refuse a maintenance window of a group that is out of reach."""
         if self.limited and not self.sees_window(await self._store.get_window(window_id)):
-            raise Forbidden(f"maintenance window {window_id} is out of reach: {self._whose()}")
+            raise self._refusal(f"maintenance window {window_id}")
 
     async def instance(self, instance_id: int) -> None:
         """Refuse an instance of a group that is out of reach."""
@@ -75,10 +76,13 @@ class Reach:
         """Refuse instances of groups that are out of reach."""
         if not self.limited:
             return
-        for one in ids:
-            found = await self._store.get_instance(one)
-            if not self.caller.reaches((await self._names.of([found.group_id]))[found.group_id]):
-                raise Forbidden(f"instance {one} is out of reach: {self._whose()}")
+        wanted = list(ids)
+        found = await self._store.groups_of(wanted)
+        for one in wanted:
+            if one not in found:
+                await self._store.get_instance(one)  # which says that there is none, or none any more
+            if one not in found or not self.caller.reaches(found[one]):
+                raise self._refusal(f"instance {one}")
 
     async def group_ids(self) -> tuple[int, ...] | None:
         """The ids of the groups within reach; None for all of them."""
@@ -86,6 +90,5 @@ class Reach:
             return None
         return tuple(sorted(await self._names.ids_of(self.caller.groups)))
 
-    def _whose(self) -> str:
-        groups = ", ".join(sorted(self.caller.groups or ())) or "none at all"
-        return f"{self.caller.name!r} is limited to these groups: {groups}"
+    def _refusal(self, what: str) -> Forbidden:
+        return Forbidden(out_of_reach(what, self.caller.name, self.caller.groups or ()))

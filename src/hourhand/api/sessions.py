@@ -185,9 +185,7 @@ async def close_session(session_id: int, store: TheStore) -> None:
     await store.close_session(session_id)
 
 
-async def _checked(
-    store: Store, passwords: Passwords, name: str, password: str, address: str | None
-) -> Credential:
+async def _checked(store: Store, passwords: Passwords, name: str, password: str, address: str | None) -> Credential:
     """Return the user whose password it is; whoever waited for a turn is told of failures that happened meanwhile."""
     async with passwords.turn:
         await store.sign_in_allowed(name, address)

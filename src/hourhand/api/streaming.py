@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -17,13 +18,15 @@ from starlette.responses import Response
 from hourhand.api.guarding import API
 from hourhand.api.problems import RETRY_AFTER_SECONDS, Problem
 from hourhand.model.errors import HourhandError
-from hourhand.model.hints import Hint
+from hourhand.model.hints import Hint, Round, gather
+from hourhand.service.loop import rest_until
 from hourhand.service.metrics import STREAMS
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
     from hourhand.contracts.store import Store
+    from hourhand.model.access import Principal
 
 ROUND_SECONDS = 0.25
 """Streams are told of what was heard at most this often."""
@@ -31,14 +34,20 @@ KEEP_ALIVE_SECONDS = 15.0
 RECHECK_SECONDS = 60.0
 LAST_SECONDS = 1.0
 RETRY_MILLISECONDS = 1_000
-MOST_IDS = 300
+PIECE_BYTES = 64 * 1024
+"""So much is written at a time: as much again waits in the connection for whoever reads slowly."""
+WRITE_SECONDS = 30.0
+"""Whoever does not take a piece within this time is cut off."""
+LEAST_EACH = 10
+"""So many streams everybody may have, however few a process allows in all; else a tenth of those."""
+RECHECKS_AT_ONCE = 4
 HEARD = tuple(hint for hint in Hint if hint not in (Hint.PENDING, Hint.CANCEL, Hint.WAKE))
 """What is of interest to clients; the others are for the engine."""
 OK = 200
+TOO_MANY = 429
 UNAVAILABLE = 503
-
-Round = dict[Hint, frozenset[int]]
-"""What was heard, by hint; no ids means: look for yourself."""
+CUT = "hourhand.cut"
+"""The extension of ASGI by which a connection is closed without waiting for its reader (`api.connection`)."""
 
 
 def event(name: str, data: str, *, place: str | None = None, retry: int | None = None) -> bytes:
@@ -47,15 +56,6 @@ def event(name: str, data: str, *, place: str | None = None, retry: int | None =
     lines += [f"id: {place}"] if place is not None else []
     lines += [f"retry: {retry}"] if retry is not None else []
     return "\n".join([*lines, f"data: {data}", "", ""]).encode("utf-8", "backslashreplace")
-
-
-def gather(heard: Round, hint: Hint, ids: frozenset[int]) -> None:
-    """Add to what was heard; of too many ids none is kept."""
-    if hint in heard and heard[hint] and ids:
-        ids |= heard[hint]
-    elif hint in heard:
-        ids = frozenset()
-    heard[hint] = ids if len(ids) <= MOST_IDS else frozenset()
 
 
 class Exchange:
@@ -104,23 +104,43 @@ class Streams:
 
     def __init__(self, store: Store, most: int) -> None:
         self.most = most
-        self.open = 0
+        self.most_each = max(LEAST_EACH, most // 10)
+        self.open: Counter[str] = Counter()
+        """How many, by the id of who has them."""
         self.exchange = Exchange(store)
         self.stopping = asyncio.Event()
+        self.rechecks = asyncio.Semaphore(RECHECKS_AT_ONCE)
+        """Held around each look at a caller: all streams of one may have to look at the same time."""
 
     def stop(self) -> None:
         """Say good-bye to everybody, and take nobody new."""
         self.stopping.set()
 
-    def refusal(self) -> Problem | None:
+    def refusal(self, caller: Principal) -> Problem | None:
         """Say why there can be no further stream, if so."""
+        status, in_all, own = UNAVAILABLE, self.open.total(), self.open[caller.id]
         if self.stopping.is_set():
             detail = "this process is being stopped: try again, and reach another one"
-        elif self.open >= self.most:
-            detail = f"this process has {self.open} open streams and allows {self.most} (max_streams): try again later"
+        elif in_all >= self.most:
+            detail = f"this process has {in_all} open streams and allows {self.most} (max_streams): try again later"
+        elif own >= self.most_each:
+            status = TOO_MANY
+            detail = f"{caller.name!r} has {own} open streams here and may have {self.most_each}: close one first"
         else:
             return None
-        return Problem(UNAVAILABLE, detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+        return Problem(status, detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+    @contextmanager
+    def one_of(self, caller: Principal) -> Iterator[None]:
+        """Count one while it is open."""
+        self.open[caller.id] += 1
+        STREAMS.inc()
+        try:
+            yield
+        finally:
+            STREAMS.dec()
+            self.open[caller.id] -= 1
+            self.open = +self.open  # who has none is forgotten
 
 
 async def _streams(request: Request) -> Streams:
@@ -128,6 +148,10 @@ async def _streams(request: Request) -> Streams:
 
 
 TheStreams = Annotated[Streams, Depends(_streams)]
+
+
+class _NotRead(Exception):
+    """Nobody takes what is written."""
 
 
 class Outlet:
@@ -138,9 +162,15 @@ class Outlet:
         self._sent_at = time.monotonic()
 
     async def send(self, text: bytes) -> None:
-        """Wait until there is room for it: whoever reads slowly is written to slowly."""
-        await self._send({"type": "http.response.body", "body": text, "more_body": True})
-        self._sent_at = time.monotonic()
+        """Wait until there is room for it: whoever reads slowly is written to slowly, and who reads nothing no more."""
+        for begin in range(0, len(text), PIECE_BYTES):
+            piece = text[begin : begin + PIECE_BYTES]
+            try:
+                async with asyncio.timeout(WRITE_SECONDS):
+                    await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+            except TimeoutError:
+                raise _NotRead from None
+            self._sent_at = time.monotonic()
 
     async def keep_alive(self) -> None:
         """Show a sign of life if there has been none for a while: what stands between would cut the connection."""
@@ -158,28 +188,26 @@ class EventStream(Response):
         self.background = None
         self.init_headers({"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         self._request = request
+        self._caller = cast("Principal", request.state.caller)
         self._streams = streams
         self._play = play
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Play it."""
-        if (refusal := self._streams.refusal()) is not None:
+        if (refusal := self._streams.refusal(self._caller)) is not None:
             await refusal(scope, receive, send)
             return
-        self._streams.open += 1
-        STREAMS.inc()
-        try:
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            outlet = Outlet(send)
-            bye = await self._until_it_ends(outlet, receive)
-            with suppress(TimeoutError):  # whoever reads nothing holds up nobody
-                async with asyncio.timeout(LAST_SECONDS):
+        with self._streams.one_of(self._caller):
+            try:
+                await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+                outlet = Outlet(send)
+                bye = await self._until_it_ends(outlet, receive)
+                async with asyncio.timeout(LAST_SECONDS):  # whoever reads nothing holds up nobody
                     if bye:
                         await outlet.send(event("bye", json.dumps({"reason": bye}), retry=RETRY_MILLISECONDS))
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            self._streams.open -= 1
-            STREAMS.dec()
+            except (_NotRead, TimeoutError):
+                await _cut(scope, receive)
 
     async def _until_it_ends(self, outlet: Outlet, receive: Receive) -> str | None:
         """Return why the stream ends before its end, if somebody should be told."""
@@ -204,16 +232,43 @@ class EventStream(Response):
         return "the token or session is no longer what it was" if results[expired] is None else None
 
     async def _expired(self) -> None:
-        """Wait until the caller is not who it was: revoked, expired, or with another role."""
-        while True:
-            await asyncio.sleep(RECHECK_SECONDS)
-            if not await still_valid(self._request):
-                return
+        """Wait until the caller is not who it was: revoked, expired, or with another role.
+
+        Whoever changes that rings a hint. That a token expires rings none, and a hint may be lost.
+        """
+        number, changed = _number(self._caller), asyncio.Event()
+
+        def hear(heard: Round) -> None:
+            ids = heard.get(Hint.ACCESS)
+            if ids is not None and (not ids or number in ids):
+                changed.set()
+
+        with self._streams.exchange.listening(hear):
+            while True:
+                changed.clear()
+                async with self._streams.rechecks:
+                    if not await still_valid(self._request):
+                        return
+                await rest_until(changed, RECHECK_SECONDS)
+
+
+def _number(caller: Principal) -> int:
+    """Return the caller as `Hint.ACCESS` names it."""
+    kind, _, number = caller.id.partition(":")
+    return -int(number) if kind == "token" else int(number)
 
 
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def _cut(scope: Scope, receive: Receive) -> None:
+    """Close the connection as it is: closed in good order, it would keep what nobody takes."""
+    cut = scope.get("extensions", {}).get(CUT)
+    if cut is not None:
+        cut()
+        await _gone(receive)
 
 
 async def still_valid(request: Request) -> bool:

@@ -103,12 +103,13 @@ async def delete_task(
 
 
 @router.get("/{task_id}/versions", response_model=VERSIONS, summary="A task's definitions, newest first")
-async def list_versions(task_id: int, store: TheStore, page: ThePage) -> Plain:
-    """Those of a deleted task too."""
+async def list_versions(task_id: int, store: TheStore, page: ThePage, caller: Caller) -> Plain:
+    """Those of a deleted task too; not those of its time in a group out of reach, so that a page may have few items."""
     found = await store.list_versions(task_id, limit=page.limit, cursor=page.cursor)
     if not found.items and page.cursor is None:
         raise NotFound("task", task_id)
-    return {"items": [plain(version) for version in found.items], "next_cursor": found.next_cursor}
+    seen = [version for version in found.items if caller.reaches(version.definition.group)]
+    return {"items": [plain(version) for version in seen], "next_cursor": found.next_cursor}
 
 
 @router.get("/{task_id}/upcoming", summary="When a task fires next")

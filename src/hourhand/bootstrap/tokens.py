@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pwd
 import re
 import secrets
 import stat
@@ -13,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from hourhand.bootstrap.opening import open_store, prepare_data_dir
+from hourhand.model.audit import Author
 from hourhand.model.errors import InvalidInput
 from hourhand.settings import Settings
 from hourhand.store import Store
@@ -44,7 +46,8 @@ async def create_local_token(settings: Settings) -> AdminToken:
     if _read_token(file) is not None:
         raise InvalidInput.one("data_dir", str(file), f"{file} holds a token already: use it, or move the file away")
     token = new_token()
-    async with open_store(settings, owner="hourhand token create") as store:
+    async with open_store(settings, owner="hourhand token create") as opened:
+        store = opened.on_behalf(Author(id="local", name=_user()))
         _write_token(file, token)
         if not await store.ensure_admin_token(hash_token(token)):
             await store.add_admin_token(hash_token(token))
@@ -76,6 +79,14 @@ async def ensure_admin_token(settings: Settings, store: Store) -> AdminToken:
             "`hourhand token create --local`",
         )
     return AdminToken(TokenOrigin.FILE, file)
+
+
+def _user() -> str:
+    """Return the name of the account that this runs as; its number where it has no name."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
 
 
 def new_token() -> str:

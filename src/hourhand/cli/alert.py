@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -35,7 +36,8 @@ def add(name: Name, *, as_json: AsJson = False, options: AlertOptions) -> None:
         return
     typer.echo(f"Alert rule {name!r} is added: it looks at what happens from now on.")
     if rule["targets"]:
-        typer.echo(f"`hourhand alert test '{name}'` sends a test to {plural(len(rule['targets']), 'target')}.")
+        targets = plural(len(rule["targets"]), "target")
+        typer.echo(f"`hourhand alert test {shlex.quote(name)}` sends a test to {targets}.")
     else:
         note("It has no target, so that it tells nobody: `hourhand alert firing` shows what it finds.")
 

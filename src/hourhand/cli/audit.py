@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,18 @@ _OPTIONS = {
     "head": "--head",
 }
 _MANY = 2_000
+_NAMED: Mapping[str, Callable[[Rest, str], Json]] = {
+    "task": lambda rest, name: rest.task(name),
+    "group": lambda rest, name: rest.group(name),
+    "user": lambda rest, name: rest.user(name),
+    "token": lambda rest, name: rest.named("token", "/tokens", name),
+    "alert-rule": lambda rest, name: rest.alert_rule(name),
+    "calendar": lambda rest, name: rest.named("calendar", "/calendars", name, paged=False),
+    "maintenance-window": lambda rest, name: rest.named(
+        "maintenance window", "/maintenance-windows", name, paged=False
+    ),
+}
+"""How what has a name is found by it."""
 
 
 class Result(StrEnum):
@@ -51,7 +64,8 @@ def list_audit(
         str | None, typer.Option(metavar="WORD", help="Of such things: task, instance, user…", show_default=False)
     ] = None,
     resource_id: Annotated[
-        str | None, typer.Option("--id", help="Of this one of them; needs --resource.", show_default=False)
+        str | None,
+        typer.Option("--id", metavar="NAME", help="Of this one, or its id; needs --resource.", show_default=False),
     ] = None,
     user: Annotated[
         str | None,
@@ -74,7 +88,7 @@ def list_audit(
     with connected() as rest, in_words_of(_OPTIONS):
         wanted = {
             "resource_type": resource,
-            "resource_id": resource_id,
+            "resource_id": None if resource is None or resource_id is None else _resource(rest, resource, resource_id),
             "user_id": None if user is None else _author(rest, user),
             "action": action,
             "result": result and result.value,
@@ -146,6 +160,16 @@ def _told(found: Json) -> Json:
         "head": found["head"],
         "not sealed yet": f"{found['unsealed']}{oldest}",
     }
+
+
+def _resource(rest: Rest, kind: str, name: str) -> str:
+    """The id of the one of that name; a number is an id already, and some things have no names."""
+    if name.isdecimal() or kind not in _NAMED:
+        return name
+    try:
+        return str(_NAMED[kind](rest, name)["id"])
+    except HourhandError as unknown:
+        raise InvalidInput.one("--id", name, f"{unknown} (of one that is no more, write the id)") from None
 
 
 def _author(rest: Rest, name: str) -> str:

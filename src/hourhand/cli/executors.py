@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from hourhand.cli import moments
+from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
 
 COLUMNS = (
     Column("ID"),
     Column("GROUP", 8),
+    Column("STATE", 8),
     Column("RUNNING", 7, right=True),
     Column("LAST HEARTBEAT", 6),
     Column("HOST", 3),
@@ -20,7 +22,9 @@ COLUMNS = (
 def executors(*, as_json: AsJson = False) -> None:
     """List the executors that are registered, and how much each is running."""
     from hourhand.cli.rest import connected
+    from hourhand.settings import load_settings
 
+    lease = load_settings().lease_seconds
     with connected() as rest:
         found = rest.get("/executors")
     if as_json:
@@ -35,6 +39,7 @@ def executors(*, as_json: AsJson = False) -> None:
             (
                 one["id"],
                 one["group"],
+                _state(one, lease),
                 f"{one['running']}/{one['capacity']}",
                 moments.ago(one["last_heartbeat"]),
                 one["hostname"],
@@ -45,3 +50,11 @@ def executors(*, as_json: AsJson = False) -> None:
             for one in found["items"]
         ],
     )
+
+
+def _state(executor: Json, lease_seconds: float) -> str:
+    """Whether it is heard of; after the time of a lease what it runs is taken from it."""
+    silent = moments.seconds_since(executor["last_heartbeat"])
+    if silent is None:
+        return "never heard of"
+    return "alive" if silent <= lease_seconds else f"silent for {round(silent)} s"

@@ -24,13 +24,27 @@ def explain(
     if as_json:
         print_json(found)
         return
-    typer.echo(clean(found["summary"]))
+    summary = found["summary"]
+    for reason in found["reasons"]:
+        summary = _said_once(summary, reason)
+    typer.echo(clean(summary))
     for reason in found["reasons"]:
         # The one that decides is often the whole sentence: it is not said twice.
         said = reason["text"] in found["summary"]
-        typer.echo(clean(f"- {reason['code']}" if said else f"- {reason['code']}: {reason['text']}"))
+        text = "" if said else f": {_said_once(reason['text'], reason)}"
+        typer.echo(clean(f"- {reason['code']}{text}"))
         for fact in (*_times(reason), *_data(reason)):
             typer.secho(clean(f"    {fact}"), dim=True)
+
+
+def _said_once(text: str, reason: Json) -> str:
+    """Without the reason of whoever gave none: that it was cancelled, and by whom, is in the sentence already."""
+    return text.replace(f" ({reason['data']['reason']})", "", 1) if _without_reason(reason) else text
+
+
+def _without_reason(reason: Json) -> bool:
+    data = reason["data"]
+    return bool(data.get("by")) and data.get("reason") == f"cancelled by {data['by']}"
 
 
 def _times(reason: Json) -> list[str]:
@@ -38,4 +52,7 @@ def _times(reason: Json) -> list[str]:
 
 
 def _data(reason: Json) -> list[str]:
-    return [f"{name}: {text_of(value)}" for name, value in reason["data"].items() if value not in (None, "", [], {})]
+    data = {name: value for name, value in reason["data"].items() if value not in (None, "", [], {})}
+    if _without_reason(reason):
+        data = {name: value for name, value in data.items() if value != reason["data"]["reason"]}
+    return [f"{name}: {text_of(value)}" for name, value in data.items()]

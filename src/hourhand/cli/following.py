@@ -121,7 +121,11 @@ def wait(rest: Rest, instance: Json, printer: Printer | None) -> Json:
 def how_it_ended(instance: Json) -> str:
     """One sentence."""
     took = "" if instance["start_time"] is None else f" after {moments.length((instance['duration_ms'] or 0) / 1_000)}"
-    why = f": {instance['error_message'].strip()}" if instance["error_message"] else ""
+    said = (instance["error_message"] or "").strip()
+    by = said.removeprefix("cancelled ")
+    if instance["status"] == "cancelled" and by != said:  # such as "cancelled by ada": the word is there already
+        return f"Instance {instance['id']} of task {instance['task_name']!r}: cancelled {by}{took}"
+    why = f": {said}" if said else ""
     return f"Instance {instance['id']} of task {instance['task_name']!r}: {instance['status']}{took}{why}"
 
 

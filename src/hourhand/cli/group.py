@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -66,7 +67,7 @@ def add(
     if as_json:
         print_json(group)
     else:
-        typer.echo(f"Group {name!r} is added. Executors join it by `hourhand executor --group {name}`")
+        typer.echo(f"Group {name!r} is added. Executors join it by `hourhand executor --group {shlex.quote(name)}`")
 
 
 @app.command()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hourhand.cli import moments
 from hourhand.cli.explain import explain
 from hourhand.cli.flattening import flattened
+from hourhand.cli.json_options import Json
 from hourhand.cli.many import InstanceFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
-from hourhand.model.errors import InvalidInput
-from hourhand.model.words import Status
+from hourhand.cli.refusals import in_words_of
+from hourhand.model.errors import Gone, InvalidInput, NotFound
+from hourhand.model.words import Status, TaskType, TriggeredBy
+
+if TYPE_CHECKING:
+    from hourhand.cli.rest import Rest
 
 app = typer.Typer(name="instance", help="Look after instances: the occurrences of tasks.", no_args_is_help=True)
 Id = Annotated[int, typer.Argument(metavar="ID", min=1, help="The instance's id.", show_default=False)]
@@ -30,6 +36,7 @@ COLUMNS = (
     Column("EXECUTOR", 1),
     Column("WHAT", 6),
 )
+_FILTERS = {"group": "--group", "executor_id": "--executor", "from": "--since", "to": "--before"}
 _TIMES = (
     "scheduled_time",
     "created_at",
@@ -62,11 +69,22 @@ def list_instances(
     *,
     task: Annotated[str | None, typer.Option(metavar="NAME", help="Of this task only.", show_default=False)] = None,
     status: Annotated[Status | None, typer.Option(help="In this state only.", show_default=False)] = None,
+    group: Annotated[str | None, typer.Option(metavar="NAME", help="Of this group only.", show_default=False)] = None,
+    kind: Annotated[TaskType | None, typer.Option("--type", help="Of this type only.", show_default=False)] = None,
+    executor: Annotated[
+        str | None, typer.Option(metavar="ID", help="Those that it runs or ran only.", show_default=False)
+    ] = None,
+    triggered_by: Annotated[
+        TriggeredBy | None, typer.Option(help="Those made so only; the column BY.", show_default=False)
+    ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             metavar="TIME", help="Due or ended since this time, or since 30m, 2h, 7d ago.", show_default=False
         ),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="TIME", help="The same, before this time.", show_default=False)
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
     as_json: AsJson = False,
@@ -74,15 +92,24 @@ def list_instances(
     """List instances: the living first, then the ended, newest first."""
     from hourhand.cli.rest import connected
 
-    begin = None if since is None else moments.read_since(since, "--since")
-    with connected() as rest:
-        wanted = {"task_id": rest.task(task)["id"] if task else None, "status": status and status.value, "from": begin}
+    with connected() as rest, in_words_of(_FILTERS):
+        wanted = {
+            "task_id": rest.task(task)["id"] if task else None,
+            "status": status and status.value,
+            "group": group,
+            "type": kind and kind.value,
+            "executor_id": executor,
+            "triggered_by": triggered_by and triggered_by.value,
+            "from": None if since is None else moments.read_since(since, "--since"),
+            "to": None if before is None else moments.read_since(before, "--before"),
+        }
         found = rest.some("/instances", limit, **wanted)
     if as_json:
         print_json(found)
         return
     if not found["items"]:
-        note("There are no such instances." if task or status or since else "There are no instances yet.")
+        asked = any(value is not None for value in wanted.values())
+        note("There are no such instances." if asked else "There are no instances yet.")
         return
     print_table(
         COLUMNS,
@@ -239,10 +266,17 @@ def retry(
             return
         many.refuse_with(instance_id, "ID")
         found = rest.post(f"/instances/{instance_id}/retry", args=given)
+        newest = None if as_json else _newest_version(rest, found["task_id"])
     if as_json:
         print_json(found)
-    else:
-        typer.echo(f"Instance {instance_id} is {found['status']} again.")
+        return
+    version, task = found["task_version"], found["task_name"]
+    typer.echo(f"Instance {instance_id} is {found['status']} again, with version {version} of task {task!r}.")
+    if newest is not None and newest != version:
+        typer.echo(
+            f"The task is at version {newest} now, but an instance keeps the version that it was made with: "
+            f"`hourhand task run {shlex.quote(task)}` makes one of the newest."
+        )
 
 
 @app.command()
@@ -277,6 +311,15 @@ def dispatch(
     with connected() as rest:
         answer = rest.post("/instances/dispatch", ids=ids)
     typer.echo(f"{plural(answer['dispatched'], 'instance')} dispatched.")
+
+
+def _newest_version(rest: Rest, task_id: int) -> int | None:
+    """That of the task; None of one that is deleted."""
+    try:
+        task: Json = rest.get(f"/tasks/{task_id}")
+    except (NotFound, Gone):
+        return None
+    return int(task["version"])
 
 
 def _what(instance: dict[str, object]) -> str:

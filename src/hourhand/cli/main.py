@@ -14,6 +14,7 @@ from hourhand.cli import alert, audit, db, group, instance, pause, schedule, ses
 from hourhand.cli.executors import executors
 from hourhand.cli.kinds import kinds
 from hourhand.cli.roles import api, executor, scheduler, serve
+from hourhand.cli.usage import wrong_usage
 from hourhand.model.errors import HourhandError, InvalidInput
 
 app = typer.Typer(
@@ -51,19 +52,28 @@ def options(
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command and exit: 0 done, 1 the thing asked for failed, 2 wrong usage."""
     try:
-        app(arguments)
+        code = app(arguments, prog_name="hourhand", standalone_mode=False)
     except HourhandError as error:
         complain(error)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)
-    sys.exit(0)
+    except typer.TyperException as error:
+        _complain([escape(line) for line in [wrong_usage(error)] if line])
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        typer.echo("Aborted.", err=True)
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
 def complain(error: HourhandError) -> None:
     """Say on standard error what is wrong and what to do, one line for each thing."""
-    console = Console(stderr=True, highlight=False)
     if isinstance(error, InvalidInput):
-        lines = [f"[bold]{escape(each.field)}[/bold]: {escape(each.message)}" for each in error.errors]
+        _complain([f"[bold]{escape(each.field)}[/bold]: {escape(each.message)}" for each in error.errors])
     else:
-        lines = [escape(str(error))]
+        _complain([escape(str(error))])
+
+
+def _complain(lines: list[str]) -> None:
+    console = Console(stderr=True, highlight=False)
     for line in lines:
         console.print(f"[bold red]Error:[/bold red] {line}", soft_wrap=True)

@@ -13,7 +13,7 @@ from hourhand.cli.json_options import Json
 from hourhand.cli.printing import note, plural, print_json
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.errors import InvalidInput
-from hourhand.model.words import Status, TaskType
+from hourhand.model.words import Status, TaskType, TriggeredBy
 
 if TYPE_CHECKING:
     from hourhand.cli.rest import Rest
@@ -102,7 +102,7 @@ class Many:
             note(f"{self.noun} {each['id']} is left as it is: {each['message']}")
         unsaid = answer["matched"] - answer["done"] - len(answer["refused"])
         if not answer["dry_run"] and unsaid > 0:
-            note(f"… and {unsaid} more are left as they are.")
+            note(f"… and {unsaid} more {'is left as it is' if unsaid == 1 else 'are left as they are'}.")
         if answer["more"]:
             note("One command changes 10,000: run it again for the rest.")
 
@@ -147,7 +147,9 @@ class InstanceFilter(_Filter):
     task: Annotated[str | None, _option("Those of this task.", "--task", metavar="NAME")] = None
     status: Annotated[Status | None, _option("Those in this state.", "--status")] = None
     group: Annotated[str | None, _option("Those of this group.", "--group", metavar="NAME")] = None
+    kind: Annotated[TaskType | None, _option("Those of this type.", "--type")] = None
     executor: Annotated[str | None, _option("Those that it runs or ran.", "--executor", metavar="ID")] = None
+    triggered_by: Annotated[TriggeredBy | None, _option("Those made so.", "--triggered-by")] = None
     since: Annotated[
         str | None, _option("Those due or ended since this time, or 30m, 2h, 7d ago.", "--since", metavar="TIME")
     ] = None
@@ -159,7 +161,9 @@ class InstanceFilter(_Filter):
             "task_id": rest.task(self.task)["id"] if self.task else None,
             "status": self.status,
             "group": self.group,
+            "type": self.kind,
             "executor_id": self.executor,
+            "triggered_by": self.triggered_by,
             "from": None if self.since is None else moments.read_since(self.since, "--since"),
             "to": None if self.before is None else moments.read_since(self.before, "--before"),
         }

@@ -69,9 +69,13 @@ def shown(moment: str | None) -> str:
 
 def ago(moment: str | None) -> str:
     """How long ago a time of the API was."""
-    if moment is None:
-        return ""
-    return f"{length((datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())} ago"
+    seconds = seconds_since(moment)
+    return "" if seconds is None else f"{length(seconds)} ago"
+
+
+def seconds_since(moment: str | None) -> float | None:
+    """The same as a number; None where there is no time."""
+    return None if moment is None else (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
 
 
 def between(begin: str | None, end: str | None) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import moments, resting
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hourhand.cli.rest import Rest
 
 app = typer.Typer(
     name="pause",
@@ -54,7 +58,8 @@ def pause_task(
     end = _end(until, length)
     with connected() as rest, in_words_of(_OPTIONS):
         made = rest.post("/pauses", scope="task", task_id=rest.task(name)["id"], reason=reason, until=end)
-    _tell(made, f"Its schedule rests; `hourhand task run {name}` still runs it.", as_json=as_json)
+        means = f"Its schedule rests; `hourhand task run {shlex.quote(name)}` still runs it."
+        _tell(rest, made, means, as_json=as_json)
 
 
 @app.command("group")
@@ -72,7 +77,7 @@ def pause_group(
     end = _end(until, length)
     with connected() as rest, in_words_of(_OPTIONS):
         made = rest.post("/pauses", scope="group", group=name, reason=reason, until=end)
-    _tell(made, _RESTS, as_json=as_json)
+        _tell(rest, made, _RESTS, as_json=as_json)
 
 
 @app.command("all")
@@ -89,7 +94,7 @@ def pause_all(
     end = _end(until, length)
     with connected() as rest, in_words_of(_OPTIONS):
         made = rest.post("/pauses", scope="all", reason=reason, until=end)
-    _tell(made, _RESTS, as_json=as_json)
+        _tell(rest, made, _RESTS, as_json=as_json)
 
 
 @app.command("list")
@@ -150,7 +155,7 @@ def _what(pause: Json) -> str:
     return "everything"
 
 
-def _tell(pause: Json, means: str, *, as_json: bool) -> None:
+def _tell(rest: Rest, pause: Json, means: str, *, as_json: bool) -> None:
     if as_json:
         print_json(pause)
         return
@@ -158,3 +163,6 @@ def _tell(pause: Json, means: str, *, as_json: bool) -> None:
     end = f" until {moments.shown(pause['until'])}" if pause["until"] else ""
     typer.echo(f"{what[:1].upper()}{what[1:]} is paused{end}. {means}")
     typer.echo(f"`hourhand pause resume {pause['id']}` ends the pause.")
+    for one in rest.get("/pauses")["items"]:
+        if one["id"] != pause["id"] and _what(one) == what:
+            note(f"Pause {one['id']} of it is in force already, {resting.until(one)}: it rests until both are over.")

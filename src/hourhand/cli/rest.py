@@ -82,11 +82,16 @@ class Rest:
 
     def user(self, name: str) -> Json:
         """The user of that name, or a refusal that names the nearest."""
-        return _named("user", name, self.some("/users", 50 * MOST_AT_ONCE)["items"])
+        return self.named("user", "/users", name)
 
     def alert_rule(self, name: str) -> Json:
         """The alert rule of that name, or a refusal that names the nearest."""
-        return _named("alert rule", name, self.some("/alert-rules", 50 * MOST_AT_ONCE)["items"])
+        return self.named("alert rule", "/alert-rules", name)
+
+    def named(self, kind: str, path: str, name: str, *, paged: bool = True) -> Json:
+        """The one of that name in a list, or a refusal that names the nearest."""
+        page = self.some(path, 50 * MOST_AT_ONCE) if paged else self.get(path)
+        return _named(kind, name, page["items"])
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:  # noqa: ANN401 - JSON
         try:

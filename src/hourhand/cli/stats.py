@@ -8,7 +8,7 @@ import typer
 
 from hourhand.cli import moments
 from hourhand.cli.json_options import Json
-from hourhand.cli.printing import AsJson, Column, note, print_json, print_table, share
+from hourhand.cli.printing import AsJson, Column, note, plural, print_json, print_table, share
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.words import TaskType
 
@@ -143,7 +143,7 @@ def long_running(
         print_json(found)
         return
     if not found["items"]:
-        note(f"Nothing has been running for more than {minutes} minutes.")
+        note(f"Nothing has been running for more than {plural(minutes, 'minute')}.")
         return
     print_table(
         (

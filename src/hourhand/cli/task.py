@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import moments, resting
+from hourhand.cli.clearing import Clear, cleared
 from hourhand.cli.flattening import flattened
 from hourhand.cli.many import TaskFilter
-from hourhand.cli.printing import (
-    AsJson,
-    Column,
-    note,
-    plural,
-    print_facts,
-    print_json,
-    print_table,
-)
+from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table
 from hourhand.cli.refusals import in_words_of
 from hourhand.cli.task_graph import graph
 from hourhand.cli.task_options import WORDS, TaskOptions, changes, definition
@@ -55,7 +49,7 @@ def add(
     """Add a task, such as: hourhand task add hello --schedule '*/5 * * * *' --command 'echo hi'."""
     from hourhand.cli.rest import connected
 
-    with connected() as rest, in_words_of(WORDS):
+    with connected() as rest, in_words_of(WORDS | {"name": "NAME"}):
         task = rest.post("/tasks", name=name, enabled=not disabled, **definition(rest, options))
     if as_json:
         print_json(task)
@@ -63,19 +57,28 @@ def add(
     due = f"; it fires next at {moments.shown(task['next_fire_at'])}" if task["next_fire_at"] else ""
     typer.echo(f"Task {name!r} is added{due}.")
     if task["schedule"] == "@manual":
-        typer.echo(f"It fires only by hand: `hourhand task run {name}`")
+        typer.echo(f"It fires only by hand: `hourhand task run {shlex.quote(name)}`")
 
 
 @app.command()
 @flattened(TaskOptions)
-def edit(name: Name, *, as_json: AsJson = False, options: TaskOptions) -> None:
+def edit(
+    name: Name,
+    *,
+    rename: Annotated[str | None, typer.Option(metavar="NAME", help="Another name.", show_default=False)] = None,
+    clear: Clear = None,
+    as_json: AsJson = False,
+    options: TaskOptions,
+) -> None:
     """Change what is given of a task; everything else stays. Lists, such as --env, are replaced as a whole."""
     from hourhand.cli.rest import connected
 
-    with connected() as rest, in_words_of(WORDS):
+    with connected() as rest, in_words_of(WORDS | {"name": "--rename"}):
         task = rest.task(name)
-        changed = changes(rest, options, task)
-        if not changed and options == TaskOptions():
+        changed = cleared(clear or [], options, task, changes(rest, options, task))
+        if rename is not None:
+            changed["name"] = rename
+        if not changed and not clear and options == TaskOptions():
             raise InvalidInput.one("NAME", name, "is all that is given: give the options to change, such as --schedule")
         edited = rest.patch(f"/tasks/{task['id']}", changed | {"version": task["version"]})
     if as_json:
@@ -102,6 +105,7 @@ def list_tasks(
     asked = None if enabled is None else str(enabled).lower()
     with connected() as rest:
         found = rest.some("/tasks", limit, q=q, group=group, type=kind and kind.value, enabled=asked)
+        rests = resting.NOTHING if as_json else resting.found(rest)
     if as_json:
         print_json(found)
         return
@@ -117,7 +121,7 @@ def list_tasks(
                 task["schedule"],
                 task["timezone"],
                 task["group"],
-                "enabled" if task["enabled"] else "disabled",
+                rests.state(task),
                 moments.shown(task["next_fire_at"]),
             )
             for task in found["items"]
@@ -135,6 +139,7 @@ def show(name: Name, *, as_json: AsJson = False) -> None:
     with connected() as rest:
         task = rest.task(name)
         needed = [] if as_json else [rest.get(f"/tasks/{one}")["name"] for one in task["dependency_ids"]]
+        rests = resting.NOTHING if as_json else resting.found(rest)
     if as_json:
         print_json(task)
         return
@@ -144,6 +149,8 @@ def show(name: Name, *, as_json: AsJson = False) -> None:
             "name": task["name"],
             "id": str(task["id"]),
             "state": "enabled" if task["enabled"] else "disabled",
+            "paused": "\n".join(rests.pauses_of(task)),
+            "maintenance": "\n".join(rests.windows_of(task)),
             "type": task["type"],
             **{f"  {one}": value for one, value in task["payload"].items()},
             "depends on": ", ".join(needed),
@@ -236,13 +243,14 @@ def upcoming(
     with connected() as rest:
         task = rest.task(name)
         found = rest.get(f"/tasks/{task['id']}/upcoming", count=count)
+        rests = resting.NOTHING if as_json else resting.found(rest)
     if as_json:
         print_json(found)
         return
     typer.echo(f"{task['schedule']} ({task['timezone']}): {found['description']}")
     for instant in found["instants"]:
         typer.echo(moments.shown(instant))
-    for one in found["notes"]:
+    for one in (*found["notes"], *rests.notes_on(task)):
         typer.echo(f"Note: {one}")
 
 
@@ -263,11 +271,14 @@ def run(
             metavar="TIME", help="Not before this time; without an offset in the task's zone.", show_default=False
         ),
     ] = None,
+    wait_for_dependencies: Annotated[
+        bool, typer.Option("--wait-for-dependencies", help="Let it wait until what its task depends on has succeeded.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit 1 unless it succeeds.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="The same, and print what it writes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a task now, beside its schedule and without waiting for its dependencies."""
+    """Run a task now, beside its schedule; it does not wait for its dependencies unless it is told to."""
     from hourhand.cli import following
     from hourhand.cli.json_options import object_option
     from hourhand.cli.rest import connected
@@ -277,7 +288,8 @@ def run(
         task = rest.task(name)
         at = None if run_at is None else moments.read(run_at, "--run-at", task["timezone"])
         living = None if key is None or as_json else rest.living_with_key(task["id"], key)
-        instance = rest.post(f"/tasks/{task['id']}/run", args=given, priority=priority, key=key, run_at=at)
+        how = {"args": given, "priority": priority, "key": key, "run_at": at, "wait": wait_for_dependencies or None}
+        instance = rest.post(f"/tasks/{task['id']}/run", **how)
         if living == instance["id"]:
             note(f"This is the living instance {living} with that key: no new one was made.")
         if wait or follow:

@@ -95,7 +95,7 @@ class TaskOptions:
     concurrency_key: Annotated[str | None, _option("Instances with the same key take turns.", _HOW)] = None
     concurrency_limit: Annotated[int | None, _option("How many of them at a time. [dim]1[/dim]", _HOW)] = None
     args_schema: Annotated[
-        str | None, _option("What arguments must look like: JSON Schema, as an object.", _HOW, metavar="JSON")
+        str | None, _option("What its arguments look like, for people: a JSON Schema.", _HOW, metavar="JSON")
     ] = None
     description: Annotated[str | None, _option("What it is for.", _HOW)] = None
     owner: Annotated[str | None, _option("Whom to ask about it.", _HOW)] = None
@@ -142,9 +142,8 @@ _NAMES = {field: option for option, field in FIELDS.items()} | {
     "executor_labels": "label",
     "args_schema": "args_schema",
     "type": "type",
-    "name": "rename",
 }
-WORDS: Mapping[str, str] = {field: f"--{option.replace('_', '-')}" for field, option in _NAMES.items()}
+WORDS: dict[str, str] = {field: f"--{option.replace('_', '-')}" for field, option in _NAMES.items()}
 """The option that was typed, by the field that it became."""
 _KINDS = {"command": TaskType.COMMAND, "url": TaskType.HTTP, "handler": TaskType.PYTHON}
 """The option that says what to run, by which the type is known."""

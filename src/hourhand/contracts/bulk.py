@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from hourhand.model.filters import InstanceFilter, TaskFilter
@@ -20,6 +20,9 @@ class Bulk(Protocol):
 
     async def cancel_many(self, ids: Sequence[int], *, reason: str) -> list[int]:
         """Cancel those of these that live, in one transaction; which ones."""
+
+    async def groups_of(self, ids: Sequence[int]) -> Mapping[int, str]:
+        """The names of the groups of these instances, living or ended; those that there are not are left out."""
 
     async def graph(self, *, task_id: int | None = None, group_ids: Sequence[int] | None = None) -> Graph:
         """What depends on what: around one task, within some groups, or all of it."""

@@ -69,9 +69,15 @@ def seal(previous: Seal, entry: AuditEntry) -> Seal:
 
 
 def _seal(previous: str, number: int, entry: AuditEntry) -> Seal:
-    kept = {name: value for name in _SEALED if (value := getattr(entry, name)) is not None}
-    text = f"{previous}\n{number}\n{canonical(kept)}"
-    return Seal(number, hashlib.sha256(text.encode()).hexdigest())
+    return _seal_text(previous, number, _text_of(entry))
+
+
+def _text_of(entry: AuditEntry) -> str:
+    return canonical({name: value for name in _SEALED if (value := getattr(entry, name)) is not None})
+
+
+def _seal_text(previous: str, number: int, text: str) -> Seal:
+    return Seal(number, hashlib.sha256(f"{previous}\n{number}\n{text}".encode()).hexdigest())
 
 
 def read_seal(text: str) -> Seal:
@@ -94,8 +100,13 @@ def follow(previous: Seal, entries: Sequence[AuditEntry]) -> tuple[Seal, AuditEn
     return previous, None
 
 
-def name_fault(previous: Seal, misfit: AuditEntry, around: Sequence[AuditEntry], head: Seal) -> ChainFault:
-    """What is wrong with the entry that does not fit behind `previous`, judging by those around it."""
+def name_fault(
+    previous: Seal, misfit: AuditEntry, hashes: Mapping[int, str], behind: AuditEntry | None, head: Seal
+) -> ChainFault:
+    """What is wrong with the entry that does not fit behind `previous`.
+
+    Judging by the hashes of the entries around it, by number, and by the entry with the next number.
+    """
     number = previous.number + 1
     found = misfit.sealed_no or 0
     if found != number:
@@ -105,11 +116,10 @@ def name_fault(previous: Seal, misfit: AuditEntry, around: Sequence[AuditEntry],
             kind=FaultKind.MISSING,
             detail=f"{gone} not there, and entry {found} is: what was sealed has been removed",
         )
-    by_number = {entry.sealed_no: entry for entry in around}
-    place = _sealed_at(misfit, by_number)
+    place = _sealed_at(misfit, hashes)
     if place is not None:
         kind, detail = FaultKind.REORDERED, f"what stands as entry {number} was sealed as entry {place}"
-    elif _continues(misfit, by_number.get(number + 1), head):
+    elif _continues(misfit, behind, head):
         kind = FaultKind.CHANGED
         detail = f"entry {number} is not what was sealed: it was changed afterwards" + (
             "" if number == 1 else f", or entry {number - 1} was replaced together with its hash"
@@ -120,17 +130,18 @@ def name_fault(previous: Seal, misfit: AuditEntry, around: Sequence[AuditEntry],
     return ChainFault(number=number, kind=kind, detail=detail, entry_id=misfit.id)
 
 
-def _sealed_at(misfit: AuditEntry, by_number: Mapping[int | None, AuditEntry]) -> int | None:
+def _sealed_at(misfit: AuditEntry, hashes: Mapping[int, str]) -> int | None:
     """Where an entry was sealed, if that was at another place nearby.
 
     Either the whole row stands at another place, with its hash, or all of it but its hash does.
     """
-    for number, other in by_number.items():
-        if number is None or number == misfit.sealed_no:
+    text = _text_of(misfit)
+    for number, hash_ in hashes.items():
+        if number == misfit.sealed_no:
             continue
-        before = BEGINNING if number == 1 else by_number.get(number - 1)
-        for previous in {other.hash, before and before.hash} - {None}:
-            if _seal(str(previous), number, misfit).hash in (misfit.hash, other.hash):
+        before = BEGINNING.hash if number == 1 else hashes.get(number - 1)
+        for previous in {hash_, before} - {None}:
+            if _seal_text(str(previous), number, text).hash in (misfit.hash, hash_):
                 return number
     return None
 

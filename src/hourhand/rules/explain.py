@@ -99,12 +99,15 @@ def _unpermitted(facts: Facts) -> Iterator[Reason]:
 
 def _taken(facts: Facts, key: Key) -> Reason:
     name = facts.instance.concurrency_key
-    text = f"its concurrency key {name!r} lets {key.limit} at once, and {_some('instance', key.holders)}"
-    more = f" and {key.taken - len(key.holders)} more" if key.taken > len(key.holders) else ""
+    others = key.taken - len(key.holders)
+    who = [_some("instance", key.holders)] if key.holders else []
+    if others:
+        who.append(f"{others} more" if who else f"{others} other{'' if others == 1 else 's'}")
     ahead = f"; {_many(key.ahead, 'wait')} for it first" if key.ahead else ""
     return Reason(
         code=Code.CONCURRENCY_FULL,
-        text=f"{text}{more} {'holds its permit' if key.taken == 1 else 'hold its permits'}{ahead}",
+        text=f"its concurrency key {name!r} lets {key.limit} at once, and {' and '.join(who)} "
+        f"{'holds its permit' if key.taken == 1 else 'hold its permits'}{ahead}",
         data={"key": name, "limit": key.limit, "instances": list(key.holders), "taken": key.taken, "ahead": key.ahead},
     )
 

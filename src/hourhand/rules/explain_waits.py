@@ -8,6 +8,7 @@ from hourhand.model.explanation import Code, Reason
 from hourhand.model.words import DependencyMode, UpstreamFailurePolicy
 from hourhand.rules.dependency import Release, Standing
 from hourhand.rules.facts import Awaited, Facts, Waiting, moment
+from hourhand.rules.reach import of_others
 
 
 def explain_waits(facts: Facts) -> Iterator[Reason]:
@@ -35,10 +36,11 @@ def _predecessor(one: Awaited, facts: Facts) -> Reason:
 
 def _upstream(one: Awaited, waiting: Waiting, facts: Facts) -> Reason:
     code, state = _state(one)
+    named = of_others(1) if one.task_name is None else f"task {one.task_name!r}"
     needs = "one of its dependencies" if waiting.mode is DependencyMode.ANY else "every dependency"
     return Reason(
         code=code,
-        text=f"it needs task {one.task_name!r}{_at(one)}, {state}; {_what_then(one, waiting)}",
+        text=f"it needs {named}{_at(one)}, {state}; {_what_then(one, waiting)}",
         data={**_data(one), "needs": needs, "upstream_failure_policy": waiting.policy.value},
         since=facts.instance.created_at,
         until=waiting.until,
@@ -48,6 +50,8 @@ def _upstream(one: Awaited, waiting: Waiting, facts: Facts) -> Reason:
 def _state(one: Awaited) -> tuple[Code, str]:
     if one.to_come:
         return Code.UPSTREAM_TO_COME, "which is still to come"
+    if one.standing is Standing.OPEN and one.task_name is None:
+        return Code.UPSTREAM_OPEN, "which has not ended"
     if one.standing is Standing.OPEN:
         living = ", ".join(f"instance {instance_id} is {status.value}" for instance_id, status in one.living)
         return Code.UPSTREAM_OPEN, f"which has not ended ({living or 'its instance is on its way'})"

@@ -22,7 +22,8 @@ class Awaited:
     """One wait of an instance, as it stands."""
 
     task_id: int
-    task_name: str
+    task_name: str | None
+    """None for a task of a group that is out of the reach of whoever asks: no more is told than that it is awaited."""
     own: bool
     """It waits for its turn, behind an earlier instance of its own task."""
     instant: datetime | None
@@ -51,7 +52,7 @@ class Key:
 
     limit: int
     holders: tuple[int, ...]
-    """The instances that have its permits, some of them if there are many."""
+    """The instances that have its permits, some of them if there are many, and none that is out of reach."""
     taken: int
     ahead: int
     """How many come first, at most MOST_AHEAD."""
@@ -64,7 +65,7 @@ class Lanes:
     group: str
     lane: Lane
     alive: tuple[tuple[Executor, int], ...]
-    """All executors that have beaten within a lease, each with its group's id."""
+    """All executors within reach that have beaten within a lease, each with its group's id."""
     silent: tuple[str, ...] = ()
     """Executors of its group that are registered but have fallen silent."""
     ahead: int = 0

@@ -1,9 +1,9 @@
 """Rules: what may be shown of values that hold passwords, tokens and other secrets.
 
 Three kinds of places are known: values whose name says that they are secret (`password`, `api_key`, every variable of
-an `env`, every header that is not known to be harmless); the user and password of a URL; and, within texts, what
-follows such a name (`--token x`, `PGPASSWORD=x`, `Authorization: …`). Rather one value too many is masked than one
-too few. Every pattern is bounded, so that no text, however hostile, takes long.
+an `env`, every header that is not known to be harmless); the user and password of a URL; and, within texts and lists of
+words, what follows such a name or option (`--token x`, `PGPASSWORD=x`, `curl -u x`). Rather one value too many is
+masked than one too few. Names are judged by `secret_names`, texts by `secret_text`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-MASK = "***"
-CHANGED = "*** (changed)"
+from hourhand.rules.secret_names import Options, is_about, is_secret
+from hourhand.rules.secret_text import MASK, redacted_text
+
+CHANGED = f"{MASK} (changed)"
 
 _BEFORE = re.compile(r"([\w+.-]+:/+)?([^:]*)(:.*)?", re.DOTALL)
-_SECRET = re.compile(r"([?&;][^=&;]*(?:pass|pwd|secret|token|key)[^=&;]*=)[^&;]*", re.IGNORECASE)
+_PARAMETER = re.compile(r"([?&;])([^=&;?]*+)=[^&;]*+")
+_SECRET = re.compile(r"pass|pwd|secret|token|key", re.IGNORECASE)
 
 
 def without_password(url: str) -> str:
@@ -29,31 +32,13 @@ def without_password(url: str) -> str:
     if at:
         scheme, user, password = _BEFORE.fullmatch(before).groups()  # type: ignore[union-attr]  # it matches anything
         before = f"{scheme or ''}{user}{':***' if password else ''}"
-    return _SECRET.sub(r"\1***", before + at + behind)
+    return _PARAMETER.sub(_without_value, before + at + behind)
 
 
-_SECRET_PARTS = (
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "token",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "signingkey",
-    "encryptionkey",
-    "sshkey",
-    "credential",
-    "authorization",
-    "cookie",
-    "sessionid",
-    "webhook",
-)
-_SECRET_NAMES = frozenset({"pass", "pw", "auth", "pin", "otp", "jwt", "bearer"})
-_ABOUT = frozenset({"id", "count", "seconds", "days", "length", "limit"})
-"""The last word of a name that tells something about a secret, such as `token_id`, if its value is a number."""
+def _without_value(parameter: re.Match[str]) -> str:
+    return f"{parameter[1]}{parameter[2]}={MASK}" if _SECRET.search(parameter[2]) else parameter[0]
+
+
 _HARMLESS_HEADERS = frozenset(
     {
         "accept",
@@ -68,25 +53,10 @@ _HARMLESS_HEADERS = frozenset(
         "user-agent",
     }
 )
-_NAME_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
-_NOT_LETTERS = re.compile(r"[^a-z0-9]")
-
-_WORDS = (
-    r"(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
-    r"|authorization|cookie)"
-)
-_VALUE = r"""(?:\\"(?:(?!\\").)*(?:\\")?|"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s&;,"'}\\]+)"""
-_NAMED = rf"{_WORDS}[\w.\-\[\]]{{0,60}}"
-_CHUNK = re.compile(r"\S+")
-_PORT = re.compile(r"\d{1,5}(?:[/?#]|\Z)")
-_PRIVATE_KEY = re.compile(r"(?s)(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----).*?(?=-----END|\Z)")
-_HEADER = re.compile(r"(?i)((?:authorization|cookie|api-key)\s{0,5}[:=]\s{0,5})[^\r\n\"'\\]+")
-_OPTION = re.compile(rf"(?is)((?<![\w-])--?[\w-]{{0,40}}{_NAMED}\s{{1,5}})(?!-){_VALUE}")
-_ASSIGNED = re.compile(rf"(?is)({_NAMED}(?:\\?[\"'])?\s{{0,5}}[=:]\s{{0,5}}){_VALUE}")
-_PARAMETER = re.compile(r"(?i)([?&;][\w.-]{0,60}(?:pass|key|sig|auth|code)[\w.-]{0,60}=)[^&;\s\"'#]+")
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s{1,5}[\w.~+/=-]{6,}")
-_OUR_TOKEN = re.compile(r"\bhh_[\w-]{16,}")
+_OWN = frozenset({"key"})
+"""Names at the top of a record that are this program's own: the key of a submission tells one from another."""
 _OPTION_NAME = re.compile(r"--?[\w-]+")
+_PAIR = 2
 
 _ABSENT = object()
 
@@ -97,47 +67,60 @@ def redacted(value: Any, former: Any = _ABSENT) -> Any:  # noqa: ANN401 - any JS
     With `former`, the value before a change, a mask tells whether what is behind it has changed. No digest of it is
     shown: a short password could be found from that.
     """
+    if isinstance(value, Mapping):
+        return {
+            name: _any(one, _within(former, name)) if name in _OWN else _named(str(name), one, _within(former, name))
+            for name, one in value.items()
+        }
+    return _any(value, former)
+
+
+def _any(value: Any, former: Any) -> Any:  # noqa: ANN401 - any JSON value
     match value:
         case Mapping():
             return {name: _named(str(name), one, _within(former, name)) for name, one in value.items()}
         case list() | tuple():
-            return [
-                (_masked if _follows_a_secret_option(value, index) else redacted)(one, _within(former, index))
-                for index, one in enumerate(value)
-            ]
+            return _words(value, former)
         case str():
             return _text(value, former)
         case _:
             return value
 
 
-def redacted_text(text: str) -> str:
-    """A text with the secrets masked that can be told by what stands before them."""
-    text = _CHUNK.sub(_without_user, text) if "://" in text else text
-    for pattern in (_PRIVATE_KEY, _HEADER, _OPTION, _ASSIGNED, _PARAMETER):
-        text = pattern.sub(rf"\1{MASK}", text)
-    return _OUR_TOKEN.sub(MASK, _BEARER.sub(rf"\1 {MASK}", text))
-
-
-def is_secret(name: str) -> bool:
-    """Whether something of this name is to be masked."""
-    letters = _NOT_LETTERS.sub("", name.lower())
-    return letters in _SECRET_NAMES or any(part in letters for part in _SECRET_PARTS)
-
-
 def _named(name: str, value: Any, former: Any) -> Any:  # noqa: ANN401 - any JSON value
     if is_secret(name):
-        words = _NAME_WORDS.findall(name)
-        about = isinstance(value, int | float) and bool(words) and words[-1].lower() in _ABOUT
-        return value if about else _masked(value, former)
-    if name.lower() in ("env", "environment") and isinstance(value, Mapping):
-        return {each: _masked(one, _within(former, each)) for each, one in value.items()}
-    if name.lower() == "headers" and isinstance(value, Mapping):
-        return {
-            each: (redacted if str(each).lower() in _HARMLESS_HEADERS else _masked)(one, _within(former, each))
-            for each, one in value.items()
-        }
-    return redacted(value, former)
+        return value if isinstance(value, int | float) and is_about(name) else _masked(value, former)
+    if name.lower() in ("env", "environment"):
+        return _variables(value, former)
+    if name.lower() == "headers":
+        return _headers(value, former)
+    return _any(value, former)
+
+
+def _variables(value: Any, former: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, Mapping):
+        return {name: _masked(one, _within(former, name)) for name, one in value.items()}
+    if isinstance(value, list | tuple):  # of NAME=value
+        parts = [one.partition("=") if isinstance(one, str) else (one, "", "") for one in value]
+        return [f"{name}={MASK}" if behind else _any(name, _ABSENT) for name, _, behind in parts]
+    return _any(value, former)
+
+
+def _headers(value: Any, former: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, Mapping):
+        return {name: _header(name, one, _within(former, name)) for name, one in value.items()}
+    if isinstance(value, list | tuple):  # of pairs
+        return [
+            [one[0], _header(one[0], one[1], _ABSENT)]
+            if isinstance(one, list | tuple) and len(one) == _PAIR
+            else _any(one, _ABSENT)
+            for one in value
+        ]
+    return _any(value, former)
+
+
+def _header(name: object, value: Any, former: Any) -> Any:  # noqa: ANN401 - any JSON value
+    return (_any if str(name).lower() in _HARMLESS_HEADERS else _masked)(value, former)
 
 
 def _within(former: Any, place: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -162,29 +145,21 @@ def _text(value: str, former: object) -> str:
     return shown
 
 
-def _follows_a_secret_option(values: Sequence[Any], index: int) -> bool:
-    """Whether it is the value of the option before it, as in `--password x`."""
-    option, value = values[index - 1], values[index]
-    if not index or not isinstance(option, str) or not isinstance(value, str) or value.startswith("--"):
-        return False
-    return bool(_OPTION_NAME.fullmatch(option)) and is_secret(option)
-
-
-def _without_user(found: re.Match[str]) -> str:
-    """What has no spaces in it, without the password of a URL in it; one that is not encoded may hold anything."""
-    chunk = found[0]
-    begin, at = chunk.find("://"), chunk.rfind("@")
-    while -1 < begin < at:
-        begin += len("://")
-        user, colon, rest = chunk[begin:at].partition(":")
-        if colon and not set(user) & set("/?#[") and not _PORT.match(rest):
-            return f"{chunk[:begin]}{user}:{MASK}{chunk[at:]}"
-        authority = re.split(r"[/?#]", chunk[begin:], maxsplit=1)[0]
-        if (
-            "@" in authority
-            and ":" not in authority.rpartition("@")[0]
-            and chunk[:begin].endswith(("http://", "https://"))
-        ):
-            return f"{chunk[:begin]}{MASK}{chunk[begin + authority.rfind('@') :]}"  # a token in a user's place
-        begin = chunk.find("://", begin)
-    return chunk
+def _words(values: Sequence[Any], former: Any) -> list[Any]:  # noqa: ANN401 - any JSON values
+    """A list, which may be a command: what follows `--password`, or the `-p` of a program that is known for it."""
+    shown, options, hidden = [], Options(), False
+    for index, value in enumerate(values):
+        before = _within(former, index)
+        if not isinstance(value, str):
+            shown.append(_any(value, before))
+            hidden = False
+            continue
+        if hidden and not value.startswith("--"):
+            shown.append(_masked(value, before))
+            hidden = False
+            continue
+        begins = options.value_begins(value)
+        attached = begins is not None and begins < len(value)
+        shown.append(f"{value[:begins]}{_masked(value, before)}" if attached else _text(value, before))
+        hidden = begins == len(value) or bool(_OPTION_NAME.fullmatch(value) and is_secret(value))
+    return shown

@@ -28,13 +28,15 @@ _FIRST = Statement(
     .returning(store_values.c.name)
 )
 _ADD = Statement(
-    insert(api_tokens).values(
+    insert(api_tokens)
+    .values(
         name="admin",
         token_hash=bindparam("token_hash", type_=Text),
         role="admin",
         created_by="first start",
         created_at=store_clock(),
     )
+    .returning(api_tokens.c.id)
 )
 CALLBACK_KEY_BYTES = 32
 _CALLBACK_KEY = Statement(select(store_values.c.text).where(store_values.c.name == "callback_key"))
@@ -60,17 +62,17 @@ _GIVE_LEASE = Statement(
 )
 
 
-async def ensure_admin_token(tx: Tx, token_hash: str) -> bool:
+async def ensure_admin_token(tx: Tx, token_hash: str) -> int | None:
     """Make this the first admin token, unless there has been one: of many processes that start at once, one wins."""
     if not await tx.fetch(_FIRST, token_hash=token_hash):
-        return False
-    await tx.run(_ADD, token_hash=token_hash)
-    return True
+        return None
+    return await add_admin_token(tx, token_hash)
 
 
-async def add_admin_token(tx: Tx, token_hash: str) -> None:
+async def add_admin_token(tx: Tx, token_hash: str) -> int:
     """A further admin token; those there are stay valid."""
-    await tx.run(_ADD, token_hash=token_hash)
+    (row,) = await tx.fetch(_ADD, token_hash=token_hash)
+    return int(row["id"])
 
 
 async def find_token(tx: Tx, token_hash: str) -> Principal | None:

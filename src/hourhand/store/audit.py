@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,19 +13,27 @@ from sqlalchemy import BigInteger, Select, Text, Tuple, bindparam, select, tuple
 from hourhand.model.audit import AuditEntry, AuditFilter, Author, Change
 from hourhand.model.page import Page
 from hourhand.model.task import Task
-from hourhand.rules.redaction import redacted, redacted_text
+from hourhand.rules.redaction import redacted
+from hourhand.rules.secret_text import cut, redacted_text
+from hourhand.store import paging
 from hourhand.store.database import Row, Tx
-from hourhand.store.paging import bounded, read_cursor, write_cursor
+from hourhand.store.paging import bounded, more_than, read_cursor, within_bytes, write_cursor
 from hourhand.store.rows import definition_json
 from hourhand.store.schema import task_instances, tasks
 from hourhand.store.schema_access import audit_logs
 from hourhand.store.sql import any_of, insert, records, store_clock
 from hourhand.store.statements import Statement
-from hourhand.store.types import Instant, Json, from_micros, to_micros
+from hourhand.store.types import Instant, Json, dump_json, from_micros, to_micros
 from hourhand.store.values import clean_text
 
 TEXT_BYTES = 16 * 1024
 SCRIPT_BYTES = 256 * 1024
+STRING_BYTES = 16 * 1024
+"""How much of any single string within a record is kept."""
+RECORD_BYTES = 80 * 1024
+"""How much JSON is kept of each of payload, before and after: what is beyond it is left out, and said so."""
+_LEAST = 16
+_MARKER = 64
 LOOKED_AT = 10_000
 """How many entries one page looks through for what no index finds; the next page goes on where it stopped."""
 
@@ -84,39 +92,76 @@ async def record(tx: Tx, author: Author | None, changes: Sequence[Change]) -> No
 
 
 def _kept(change: Change) -> dict[str, Any]:
-    before, after = _plain(change.before), _plain(change.after)
+    before, after, payload = (_Room().kept(one) for one in (change.before, change.after, change.payload))
     return {
         **asdict(change),
         "resource_id": clean_text(change.resource_id, TEXT_BYTES),
         "summary": _shown(change.summary, TEXT_BYTES),
         "script": _shown(change.script, SCRIPT_BYTES),
-        "payload": redacted(_plain(change.payload)),
+        "payload": redacted(payload),
         "before": redacted(before),
         "after": redacted(after) if before is None else redacted(after, before),
     }
 
 
 def _shown(text: str | None, limit: int) -> str | None:
-    return clean_text(None if text is None else redacted_text(text), limit)
+    return clean_text(None if text is None else redacted_text(cut(text, limit)), limit)
 
 
-def _plain(value: Any) -> Any:  # noqa: PLR0911 - a line for each kind
-    """JSON of what verbs have at hand, fit for every store: a record must never be why a change fails."""
-    match value:
-        case str():
-            return value.replace("\x00", "").encode("utf-8", "replace").decode()
-        case datetime():
-            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        case Mapping():
-            return {_plain(str(name)): _plain(one) for name, one in value.items()}
-        case set() | frozenset():
-            return sorted(map(_plain, value))
-        case list() | tuple():
-            return [_plain(one) for one in value]
-        case None | bool() | int() | float():
-            return value
-        case _:
-            return str(value)
+class _Room:
+    """What is left of the room for one value of a record.
+
+    It is bounded before anything looks for secrets in it, so that no change waits long for its record.
+    """
+
+    def __init__(self) -> None:
+        self._left = RECORD_BYTES
+
+    def kept(self, value: Any) -> Any:  # noqa: PLR0911 - a line for each kind
+        """JSON of what verbs have at hand, fit for every store: a record must never be why a change fails."""
+        match value:
+            case str():
+                return self._text(value)
+            case datetime():
+                return self._text(value.astimezone(UTC).isoformat().replace("+00:00", "Z"))
+            case Mapping():
+                names = list(value)
+                some = {self._text(str(name)): self.kept(value[name]) for name in self._as_many(names)}
+                return some if len(some) == len(names) else {**some, "…": _left_out(len(names) - len(some))}
+            case set() | frozenset():
+                return self.kept(sorted(value, key=str))
+            case list() | tuple():
+                items = [self.kept(one) for one in self._as_many(value)]
+                return items if len(items) == len(value) else [*items, _left_out(len(value) - len(items))]
+            case None | bool() | float():
+                self._left -= _LEAST
+                return value
+            case int():
+                self._left -= _LEAST + value.bit_length() // 3
+                return value
+            case _:
+                return self._text(str(value))
+
+    def _as_many(self, values: Sequence[Any]) -> Iterator[Any]:
+        """Those for which there is room."""
+        for one in values:
+            if self._left <= 0:
+                return
+            yield one
+
+    def _text(self, value: str) -> str:
+        text = value.replace("\x00", "").encode("utf-8", "replace").decode()
+        limit = room = max(0, min(STRING_BYTES, self._left))
+        shown = cut(text, room)
+        while (size := len(dump_json(shown).encode())) > limit + _MARKER and room:
+            room = room * limit // size  # a character may take several bytes
+            shown = cut(text, room)
+        self._left -= max(_LEAST, size)
+        return shown
+
+
+def _left_out(count: int) -> str:
+    return f"[{count} more left out: the record would be too long]"
 
 
 def task_seen(task: Task) -> dict[str, Any]:
@@ -134,6 +179,8 @@ def entry_of(row: Row) -> AuditEntry:
     return AuditEntry(**{name: row[name] for name in _FIELDS})
 
 
+LONG = ("payload", "script", "before", "after", "summary")
+"""The columns that may be long: no page has more of them than fits into an answer."""
 _RESOURCE = ("resource_type", "resource_id")
 _place_of = tuple_(audit_logs.c.occurred_at, audit_logs.c.id)
 
@@ -145,7 +192,8 @@ def _bound(name: str) -> Tuple:
 @lru_cache(maxsize=256)
 def _listed(names: tuple[str, ...]) -> Statement:
     """Newest first."""
-    return Statement(_filtered(select(audit_logs), names).limit(bindparam("limit", type_=BigInteger)))
+    query = _filtered(select(audit_logs), names).limit(bindparam("limit", type_=BigInteger))
+    return Statement(within_bytes(query, LONG, ("occurred_at", "id"), newest=True))
 
 
 @lru_cache(maxsize=8)
@@ -186,10 +234,12 @@ async def list_audit(tx: Tx, wanted: AuditFilter, *, limit: int, cursor: str | N
         edge = await tx.fetch(_looked_at(tuple(indexed)), **indexed, **start, passed=LOOKED_AT - 1)
     bounds = {"last_time": edge[0]["occurred_at"], "last_id": edge[0]["id"]} if edge else {}
     names = (*params, "last") if edge else tuple(params)
-    rows = await tx.fetch(_listed(names), **params, **start, **bounds, limit=bounded(limit) + 1)
-    items = tuple(map(entry_of, rows[:limit]))
-    if len(rows) > limit:
-        return Page(items, _place(rows[limit - 1]))
+    asked = {"limit": bounded(limit) + 1, "most_bytes": paging.PAGE_BYTES}
+    rows = await tx.fetch(_listed(names), **params, **start, **bounds, **asked)
+    shown = rows[:limit]
+    items = tuple(map(entry_of, shown))
+    if more_than(shown, rows):
+        return Page(items, _place(shown[-1]))
     return Page(items, _place(edge[0]) if edge else None)
 
 

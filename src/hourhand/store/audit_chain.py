@@ -6,6 +6,7 @@ ever waits for the chain. The head and the floor (the last entry that retention 
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,8 +15,10 @@ from sqlalchemy import BigInteger, Text, bindparam, delete, func, select, update
 from hourhand.model.audit import AuditEntry, ChainFault, Seal, Verification
 from hourhand.model.errors import Conflict, InvalidInput
 from hourhand.rules.audit_chain import BEGINNING, follow, judge_ends, judge_noted, name_fault, read_seal, seal
-from hourhand.store.audit import entry_of
+from hourhand.store import paging
+from hourhand.store.audit import LONG, entry_of
 from hourhand.store.database import Database, Row, Tx
+from hourhand.store.paging import within_bytes
 from hourhand.store.schema import store_values
 from hourhand.store.schema_access import audit_logs
 from hourhand.store.sql import constant, insert, records
@@ -36,10 +39,15 @@ _LOCK_HEAD = Statement(
 )
 _LAST = Statement(select(func.max(audit_logs.c.sealed_no).label("last")))
 _UNSEALED = Statement(
-    select(audit_logs)
-    .where(audit_logs.c.sealed_no.is_(None))
-    .order_by(audit_logs.c.id)
-    .limit(bindparam("limit", type_=BigInteger))
+    within_bytes(
+        select(audit_logs)
+        .where(audit_logs.c.sealed_no.is_(None))
+        .order_by(audit_logs.c.id)
+        .limit(bindparam("limit", type_=BigInteger)),
+        LONG,
+        ("id",),
+        newest=False,
+    )
 )
 _SEALED = records("sealed", {"id": Id, "number": BigInteger(), "hash": Text()})
 _SEAL = Statement(
@@ -70,12 +78,23 @@ _ENDS = Statement(
         select(func.max(audit_logs.c.sealed_no)).scalar_subquery().label("largest"),
     )
 )
+_numbered = (audit_logs.c.sealed_no > bindparam("after", type_=BigInteger)) & (
+    audit_logs.c.sealed_no <= bindparam("last", type_=BigInteger)
+)
 _CHAINED = Statement(
-    select(audit_logs)
-    .where(
-        audit_logs.c.sealed_no > bindparam("after", type_=BigInteger),
-        audit_logs.c.sealed_no <= bindparam("last", type_=BigInteger),
+    within_bytes(
+        select(audit_logs)
+        .where(_numbered)
+        .order_by(audit_logs.c.sealed_no)
+        .limit(bindparam("limit", type_=BigInteger)),
+        LONG,
+        ("sealed_no",),
+        newest=False,
     )
+)
+_HASHES = Statement(
+    select(audit_logs.c.sealed_no, audit_logs.c.hash)
+    .where(_numbered)
     .order_by(audit_logs.c.sealed_no)
     .limit(bindparam("limit", type_=BigInteger))
 )
@@ -102,7 +121,7 @@ class _Ends:
 
 
 async def seal_audit(tx: Tx, *, limit: int) -> int:
-    """Put the oldest entries that are not part of the chain at its end; how many.
+    """Put the oldest entries that are not part of the chain at its end, as many as one page holds; how many.
 
     An entry whose transaction took long has a smaller id than others that are sealed already, and comes after them.
     """
@@ -114,7 +133,7 @@ async def seal_audit(tx: Tx, *, limit: int) -> int:
             "nothing more is sealed until a verification finds no fault"
         )
     sealed = []
-    for one in await tx.fetch(_UNSEALED, limit=limit):
+    for one in await tx.fetch(_UNSEALED, limit=limit, most_bytes=paging.PAGE_BYTES):
         head = seal(head, entry_of(one))
         sealed.append({"id": one["id"], "number": head.number, "hash": head.hash})
     if sealed:
@@ -168,10 +187,10 @@ async def verify_audit(database: Database, *, noted: str | None) -> Verification
     while True:
         ends = await database.read(_read_ends)
         checked, fault = await _go_along(database, ends)
+        if wanted is not None and fault is None:
+            fault = await _as_noted(database, wanted, ends)
         if fault is None or (await database.read(_read_ends)).floor == ends.floor:
             break  # else retention has removed meanwhile what was to be read
-    if wanted is not None and fault is None:
-        fault = await _as_noted(database, wanted, ends)
     (waiting,) = await database.read(lambda tx: tx.fetch(_WAITING))
     return Verification(
         ok=fault is None,
@@ -200,20 +219,31 @@ def _end_of(row: Row, name: str) -> Seal:
 
 
 async def _go_along(database: Database, ends: _Ends) -> tuple[int, ChainFault | None]:
-    """How many entries fit, and the first fault."""
+    """How many entries fit, and the first fault.
+
+    Hashing is work for a thread: whoever else is served by this process must not wait for it.
+    """
     previous = ends.floor
     while entries := await _entries(database, previous.number, ends.head.number, PAGE):
-        previous, misfit = follow(previous, entries)
+        previous, misfit = await asyncio.to_thread(follow, previous, entries)
         if misfit is not None:
-            around = await _entries(database, previous.number - AROUND, ends.head.number, 2 * AROUND)
-            return previous.number - ends.floor.number, name_fault(previous, misfit, around, ends.head)
+            return previous.number - ends.floor.number, await _named(database, previous, misfit, ends.head)
     fault = judge_ends(previous, floor=ends.floor, head=ends.head, kept=ends.kept)
     return previous.number - ends.floor.number, fault
 
 
+async def _named(database: Database, previous: Seal, misfit: AuditEntry, head: Seal) -> ChainFault:
+    """What is wrong with an entry, judging by the hashes around it and by the one behind it."""
+    near = {"after": previous.number - AROUND, "last": head.number, "limit": 2 * AROUND}
+    rows = await database.read(lambda tx: tx.fetch(_HASHES, **near))
+    behind = await _entries(database, previous.number + 1, min(previous.number + 2, head.number), 1)
+    hashes = {row["sealed_no"]: row["hash"] or "" for row in rows}
+    return await asyncio.to_thread(name_fault, previous, misfit, hashes, behind[0] if behind else None, head)
+
+
 async def _entries(database: Database, after: int, last: int, limit: int) -> list[AuditEntry]:
-    rows = await database.read(lambda tx: tx.fetch(_CHAINED, after=after, last=last, limit=limit))
-    return [entry_of(row) for row in rows]
+    asked = {"after": after, "last": last, "limit": limit, "most_bytes": paging.PAGE_BYTES}
+    return [entry_of(row) for row in await database.read(lambda tx: tx.fetch(_CHAINED, **asked))]
 
 
 async def _as_noted(database: Database, noted: Seal, ends: _Ends) -> ChainFault | None:

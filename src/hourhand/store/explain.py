@@ -21,6 +21,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from hourhand.model.audit import Author
 from hourhand.model.explanation import Explanation
 from hourhand.model.instance import AttemptRecord, Instance
 from hourhand.model.words import BlockedBy, DependencyMode, OutcomeKind, Status, UpstreamFailurePolicy
@@ -28,6 +29,7 @@ from hourhand.rules import explain as rules
 from hourhand.rules.facts import MOST_AHEAD, Awaited, Facts, Key, Lanes, Waiting
 from hourhand.rules.lifecycle import isolated
 from hourhand.rules.pausing import closes
+from hourhand.store import reach
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import Versions
 from hourhand.store.ids import first_day
@@ -76,7 +78,11 @@ _CANCELLED_BY = Statement(
     .order_by(audit_logs.c.occurred_at.desc())
     .limit(1)
 )
-_NAMES = Statement(select(tasks.c.id, tasks.c.name, tasks.c.deleted_at).where(any_of(tasks.c.id, "ids")))
+_NAMES = Statement(
+    select(tasks.c.id, tasks.c.name, tasks.c.deleted_at, groups.c.name.label("group"))
+    .outerjoin(groups, groups.c.id == tasks.c.group_id)
+    .where(any_of(tasks.c.id, "ids"))
+)
 _AWAITED = Statement(
     select(task_instances.c.id, task_instances.c.task_id, task_instances.c.scheduled_time, task_instances.c.status)
     .join(
@@ -93,17 +99,26 @@ _LIMIT = Statement(
     .outerjoin(concurrency_limits, concurrency_limits.c.key == _key)
     .where(tasks.c.id == bindparam("task_id", type_=Id))
 )
-_HOLDERS = Statement(
+_holders = (
     select(concurrency_permits.c.instance_id)
     .where(concurrency_permits.c.key == _key)
-    .order_by("slot")
+    .order_by(concurrency_permits.c.slot)
     .limit(rules.SHOWN)
+)
+_HOLDERS = Statement(_holders)
+_HOLDERS_WITHIN = Statement(
+    _holders.join(task_instances, task_instances.c.id == concurrency_permits.c.instance_id).where(
+        any_of(task_instances.c.group_id, "within")
+    )
 )
 _TAKEN = Statement(select(func.count().label("n")).where(concurrency_permits.c.key == _key))
 
 
-async def explain(tx: Tx, versions: Versions, instance_id: int, *, lease_seconds: float) -> Explanation:
-    """Gather what the rules need to know, and ask them."""
+async def explain(
+    tx: Tx, versions: Versions, instance_id: int, *, lease_seconds: float, author: Author | None = None
+) -> Explanation:
+    """Gather what the rules need to know and the author may, and ask them."""
+    await reach.require_instances(tx, author, [instance_id])
     instance = await get_instance(tx, instance_id)
     version = (instance.task_id, instance.task_version)
     now = await tx.now()
@@ -114,7 +129,7 @@ async def explain(tx: Tx, versions: Versions, instance_id: int, *, lease_seconds
     }
     match instance.status:
         case Status.PLANNED | Status.PENDING:
-            facts |= await _obstacles(tx, instance, now, lease_seconds)
+            facts |= await _obstacles(tx, instance, now, lease_seconds, author)
         case Status.RUNNING:
             rows = await tx.fetch(_IS_EXPIRED, instance_id=instance.id)
             facts["lease_expired"] = bool(rows and rows[0]["expired"])
@@ -124,7 +139,9 @@ async def explain(tx: Tx, versions: Versions, instance_id: int, *, lease_seconds
     return rules.explain(Facts(**facts))
 
 
-async def _obstacles(tx: Tx, instance: Instance, now: datetime, lease_seconds: float) -> dict[str, Any]:
+async def _obstacles(
+    tx: Tx, instance: Instance, now: datetime, lease_seconds: float, author: Author | None
+) -> dict[str, Any]:
     covered = [one for one in await active_pauses(tx) if closes((one.scope, one.scope_id), instance.group_id)]
     windows = await open_windows(tx)
     closing = [one for one in windows if closes((one.window.scope, one.window.scope_id), instance.group_id)]
@@ -132,12 +149,12 @@ async def _obstacles(tx: Tx, instance: Instance, now: datetime, lease_seconds: f
     if instance.blocked_by is BlockedBy.DISPATCH:
         return found
     if instance.blocked_by is BlockedBy.DEPENDENCIES:
-        return found | {"waiting": await _waiting(tx, instance, now)}
+        return found | {"waiting": await _waiting(tx, instance, now, author)}
     if instance.fence > 0:
         found["attempt"] = await _newest_attempt(tx, instance.id)
     if instance.blocked_by is BlockedBy.PERMIT:
-        found["key"] = await _concurrency(tx, instance, now)
-    return found | {"lanes": await _lanes(tx, instance, now, lease_seconds)}
+        found["key"] = await _concurrency(tx, instance, now, author)
+    return found | {"lanes": await _lanes(tx, instance, now, lease_seconds, author)}
 
 
 async def _newest_attempt(tx: Tx, instance_id: int) -> AttemptRecord | None:
@@ -145,7 +162,7 @@ async def _newest_attempt(tx: Tx, instance_id: int) -> AttemptRecord | None:
     return AttemptRecord(**{**rows[0], "outcome": OutcomeKind(rows[0]["outcome"])}) if rows else None
 
 
-async def _waiting(tx: Tx, instance: Instance, now: datetime) -> Waiting:
+async def _waiting(tx: Tx, instance: Instance, now: datetime, author: Author | None) -> Waiting:
     """Evaluate its waits as its release does, and leave them as they are."""
     row = {name: getattr(instance, name) for name in ("id", "task_id", "scheduled_time", "created_at")} | {"now": now}
     waits = sorted(await evaluate_waits(tx, {instance.id: row}), key=lambda one: one.upstream_task_id)
@@ -156,7 +173,7 @@ async def _waiting(tx: Tx, instance: Instance, now: datetime) -> Waiting:
     decided = verdict(row, waits, policy)
     unreadable = decided is None  # whoever can read its words decides; until then it waits
     return Waiting(
-        awaited=tuple(_awaited(one, instance, names[one.upstream_task_id], living) for one in waits),
+        awaited=tuple(_awaited(one, instance, names[one.upstream_task_id], living, author) for one in waits),
         release=decided,
         mode=DependencyMode.ALL if unreadable else DependencyMode(policy["dependency_mode"]),
         policy=UpstreamFailurePolicy.WAIT if unreadable else UpstreamFailurePolicy(policy["upstream_failure_policy"]),
@@ -164,36 +181,43 @@ async def _waiting(tx: Tx, instance: Instance, now: datetime) -> Waiting:
     )
 
 
-def _awaited(wait: Wait, instance: Instance, upstream: Row, living: Sequence[Row]) -> Awaited:
+def _awaited(wait: Wait, instance: Instance, upstream: Row, living: Sequence[Row], author: Author | None) -> Awaited:
     point = (wait.upstream_task_id, wait.upstream_time)
+    own = wait.upstream_task_id == instance.task_id
+    near = own or reach.reaches(author, upstream["group"])
     return Awaited(
         task_id=wait.upstream_task_id,
-        task_name=upstream["name"],
-        own=wait.upstream_task_id == instance.task_id,
+        task_name=upstream["name"] if near else None,
+        own=own,
         instant=wait.upstream_time,
         standing=wait.standing,
         to_come=wait.coming,
         deleted=upstream["deleted_at"] is not None,
         outcome=wait.outcome,
         living=tuple(
-            (row["id"], Status(row["status"])) for row in living if (row["task_id"], row["scheduled_time"]) == point
+            (row["id"], Status(row["status"]))
+            for row in living
+            if near and (row["task_id"], row["scheduled_time"]) == point
         )[: rules.SHOWN],
     )
 
 
-async def _concurrency(tx: Tx, instance: Instance, now: datetime) -> Key:
+async def _concurrency(tx: Tx, instance: Instance, now: datetime, author: Author | None) -> Key:
     key = instance.concurrency_key
+    within = await reach.within(tx, author)
+    holders = _HOLDERS if within is None else _HOLDERS_WITHIN
+    limits = {} if within is None else {"within": sorted(within)}
     (limit,) = await tx.fetch(_LIMIT, key=key, task_id=instance.task_id)
     (taken,) = await tx.fetch(_TAKEN, key=key)
     return Key(
         limit=limit["limit"],
-        holders=tuple(row["instance_id"] for row in await tx.fetch(_HOLDERS, key=key)),
+        holders=tuple(row["instance_id"] for row in await tx.fetch(holders, key=key, **limits)),
         taken=taken["n"],
         ahead=await _ahead(tx, _first_for_key(instance.priority), instance, now, key=key),
     )
 
 
-async def _lanes(tx: Tx, instance: Instance, now: datetime, lease_seconds: float) -> Lanes:
+async def _lanes(tx: Tx, instance: Instance, now: datetime, lease_seconds: float, author: Author | None) -> Lanes:
     (group,) = await tx.fetch(_GROUP, group_id=instance.group_id)
     alive = await alive_executors(tx, lease_seconds)
     heard = {one.id for one, _ in alive}
@@ -205,7 +229,7 @@ async def _lanes(tx: Tx, instance: Instance, now: datetime, lease_seconds: float
     return Lanes(
         group=group["name"],
         lane=(await lanes_by_id(tx, [instance.lane_id]))[instance.lane_id],
-        alive=tuple(alive),
+        alive=tuple((one, group_id) for one, group_id in alive if reach.reaches(author, one.group)),
         silent=tuple(silent),
         ahead=ahead,
     )

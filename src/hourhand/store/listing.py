@@ -30,10 +30,11 @@ from hourhand.model.instance import Instance
 from hourhand.model.page import Page
 from hourhand.model.task import Task, TaskVersion
 from hourhand.model.words import ENDED, Status, TriggeredBy
+from hourhand.store import paging
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import SELECT_TASKS, whole, with_dependencies
 from hourhand.store.ids import allocated_since, possible
-from hourhand.store.paging import bounded, page, read_cursor, write_cursor
+from hourhand.store.paging import bounded, page, read_cursor, within_bytes, write_cursor
 from hourhand.store.rows import definition_of, instance_of
 from hourhand.store.schema import LIVING, execution_logs, groups, task_instances, task_versions, tasks
 from hourhand.store.sql import any_of, records
@@ -79,13 +80,18 @@ _GET = Statement(
     )
 )
 _VERSIONS = Statement(
-    select(task_versions)
-    .where(
-        task_versions.c.task_id == bindparam("task_id", type_=Id),
-        task_versions.c.version < bindparam("before", type_=BigInteger),
+    within_bytes(
+        select(task_versions)
+        .where(
+            task_versions.c.task_id == bindparam("task_id", type_=Id),
+            task_versions.c.version < bindparam("before", type_=BigInteger),
+        )
+        .order_by(task_versions.c.version.desc())
+        .limit(bindparam("limit", type_=BigInteger)),
+        ("definition",),
+        ("version",),
+        newest=True,
     )
-    .order_by(task_versions.c.version.desc())
-    .limit(bindparam("limit", type_=BigInteger))
 )
 
 
@@ -366,9 +372,8 @@ async def list_versions(tx: Tx, task_id: int, *, limit: int, cursor: str | None)
     place = read_cursor(cursor, {"version": (int,)})
     if not possible(task_id):
         raise NotFound("task", task_id)
-    rows = await tx.fetch(
-        _VERSIONS, task_id=task_id, before=2**31 if place is None else place[1], limit=bounded(limit) + 1
-    )
+    asked = {"limit": bounded(limit) + 1, "most_bytes": paging.PAGE_BYTES}
+    rows = await tx.fetch(_VERSIONS, task_id=task_id, before=2**31 if place is None else place[1], **asked)
     return page(rows, limit, _version_of, lambda row: ("version", row["version"]))
 
 

@@ -6,7 +6,11 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, TypeVar
+
+from sqlalchemy import BigInteger, Select, Text, bindparam, cast, func, select
 
 from hourhand.model.errors import InvalidInput
 from hourhand.model.page import Page
@@ -15,12 +19,34 @@ from hourhand.store.rows import readable
 
 T = TypeVar("T")
 MOST = 200
+PAGE_BYTES = 2 * 1024 * 1024
+"""How long a page may become by what it holds: it ends behind the item that passes this, and the next one goes on."""
 
 
 def page(rows: Sequence[Row], limit: int, read: Callable[[Row], T], place: Callable[[Row], tuple[Any, ...]]) -> Page[T]:
     """What cannot be read is left out of its page; the next page begins where it would have."""
-    more = len(rows) > limit
-    return Page(tuple(readable(rows[:limit], read)), write_cursor(*place(rows[limit - 1])) if more else None)
+    shown = rows[:limit]
+    return Page(tuple(readable(shown, read)), write_cursor(*place(shown[-1])) if more_than(shown, rows) else None)
+
+
+def more_than(shown: Sequence[Row], rows: Sequence[Row]) -> bool:
+    """Whether there are more than those that are shown, be it that they were not read because they are too long."""
+    return len(rows) > len(shown) or (bool(rows) and rows[0].get("found", 0) > len(shown))
+
+
+def within_bytes(query: Select[Any], long: Sequence[str], order: Sequence[str], *, newest: bool) -> Select[Any]:
+    """The first rows of a query up to `most_bytes` in its long columns, at least one; `found` is how many there are."""
+    columns = query.selected_columns
+    sizes = [func.coalesce(func.length(cast(columns[name], Text)), 0) for name in long]
+    sized = query.add_columns(reduce(add, sizes).label("size")).subquery("sized")
+    by = [sized.c[name].desc() if newest else sized.c[name] for name in order]
+    so_far = func.sum(sized.c.size).over(order_by=by, rows=(None, 0)).label("so_far")
+    weighed = select(sized, so_far, func.count().over().label("found")).subquery("weighed")
+    return (
+        select(*(weighed.c[name] for name in columns.keys()), weighed.c.found)  # noqa: SIM118 - it is no dict
+        .where(weighed.c.so_far - weighed.c.size < bindparam("most_bytes", type_=BigInteger))
+        .order_by(*(weighed.c[name].desc() if newest else weighed.c[name] for name in order))
+    )
 
 
 def bounded(limit: int) -> int:

@@ -10,6 +10,7 @@ from itertools import count
 from sqlalchemy import Text, select
 
 from hourhand.model.answers import Aftermath
+from hourhand.model.audit import Author
 from hourhand.model.errors import Conflict, InvalidInput, NotFound
 from hourhand.model.instance import Submission, Submitted
 from hourhand.model.task import Task
@@ -18,6 +19,7 @@ from hourhand.rules.broadcast import WHOLE, Shard
 from hourhand.rules.definition import check_args
 from hourhand.rules.schedule import Manual, parse
 from hourhand.rules.substitution import substitute
+from hourhand.store import reach
 from hourhand.store.claim import PRIORITIES
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
@@ -38,7 +40,7 @@ _DEPENDED_ON = Statement(
 )
 _KEYS = records("keys", {"task_id": Id, "key": Text()})
 _LIVE_KEYS = Statement(
-    select(task_instances.c.id, task_instances.c.task_id, task_instances.c.key, task_instances.c.status).join(
+    select(*[task_instances.c[name] for name in ("id", "task_id", "key", "status", "group_id")]).join(
         _KEYS, (task_instances.c.task_id == _KEYS.c.task_id) & (task_instances.c.key == _KEYS.c.key)
     )
 )
@@ -66,13 +68,16 @@ class Accepted:
     aftermath: Aftermath = field(default_factory=Aftermath)
 
 
-async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: float) -> Accepted:
+async def submit(
+    tx: Tx, submissions: Sequence[Submission], *, lease_seconds: float, author: Author | None = None
+) -> Accepted:
     """All of them or none: the first that is refused refuses the batch, and nothing is written."""
     known = await tasks_by_id(tx, [one.task_id for one in submissions])
     for one in submissions:
-        _check(one, known.get(one.task_id))
+        _check(one, known.get(one.task_id), author)
+    within = await reach.within(tx, author)
     now = await tx.now()
-    taken = await _living_keys(tx, submissions)
+    taken = await _living_keys(tx, submissions, within)
     # By their places, since a caller may well give one submission many times.
     wanted = [index for index in _first_of_each_key(submissions) if _key(submissions[index]) not in taken]
     targets = await _targets(tx, [known[submissions[index].task_id] for index in wanted], lease_seconds)
@@ -114,7 +119,7 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
     if lost:
         await _take_back(tx, [new[ids.index(one)] for one in lost if new[ids.index(one)].in_ledger])
     # One that has ended since the first look lived when it was asked for, which is answer enough.
-    taken |= await _living_keys(tx, submissions)
+    taken |= await _living_keys(tx, submissions, within)
     for index, one in enumerate(submissions):
         begin = first.get(index, -1)
         if begin < 0 or ids[begin] in lost:
@@ -131,9 +136,10 @@ async def submit(tx: Tx, submissions: Sequence[Submission], *, lease_seconds: fl
     return accepted
 
 
-def _check(one: Submission, task: Task | None) -> None:
+def _check(one: Submission, task: Task | None, author: Author | None) -> None:
     if task is None or task.deleted_at is not None:
         raise NotFound("task", one.task_id)
+    reach.require(author, f"task {one.task_id}", task.group)
     check_args(one.args)
     if task.concurrency_key is not None:
         substitute(task.concurrency_key, {**(task.payload.get("args") or {}), **(one.args or {})}, "args")
@@ -168,14 +174,21 @@ def _obstacle(one: Submission, task: Task) -> BlockedBy | None:
     return BlockedBy.DEPENDENCIES if one.wait and task.dependency_ids else None
 
 
-async def _living_keys(tx: Tx, submissions: Sequence[Submission]) -> dict[tuple[int, str | None], tuple[int, Status]]:
+async def _living_keys(
+    tx: Tx, submissions: Sequence[Submission], within: frozenset[int] | None
+) -> dict[tuple[int, str | None], tuple[int, Status]]:
+    """Who has these keys; an instance stays in its group when its task is moved, and may be out of reach."""
     keys = [{"task_id": one.task_id, "key": one.key} for one in submissions if one.key is not None]
     if not keys:
         return {}
-    return {
-        (row["task_id"], row["key"]): (row["id"], Status(row["status"]))
-        for row in await tx.fetch(_LIVE_KEYS, keys=keys)
-    }
+    rows = await tx.fetch(_LIVE_KEYS, keys=keys)
+    for row in rows:
+        if within is not None and row["group_id"] not in within:
+            raise Conflict(
+                f"key {row['key']!r} is taken by an instance that belongs to another group, in which task "
+                f"{row['task_id']} was before: choose another key, or wait until it has ended"
+            )
+    return {(row["task_id"], row["key"]): (row["id"], Status(row["status"])) for row in rows}
 
 
 def _key(one: Submission) -> tuple[int, str | None]:

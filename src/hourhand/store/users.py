@@ -61,6 +61,7 @@ _FIND_PASSWORD = Statement(
         users.c.password_hash.is_not(None),
     )
 )
+_IS_THERE = Statement(select(users.c.id).where(users.c.name == bindparam("name", type_=Text)))
 _REHASH = Statement(
     update(users)
     .where(_this, users.c.password_hash == bindparam("old", type_=Text))
@@ -177,6 +178,11 @@ async def find_password(tx: Tx, name: str) -> Credential | None:
     )
 
 
+async def is_there(tx: Tx, name: str) -> bool:
+    """Whether there is a user of that name, enabled or not."""
+    return "\x00" not in name and bool(await tx.fetch(_IS_THERE, name=name))
+
+
 async def rehash_password(tx: Tx, credential: Credential, new: str) -> bool:
     """Keep the same password under a newer hash; False if it was changed in the meantime."""
     return bool(await tx.run(_REHASH, user_id=credential.user_id, old=credential.password_hash, new=new))
@@ -191,6 +197,8 @@ async def known_groups(tx: Tx, groups: Iterable[str] | None) -> list[str] | None
     missing = [name for name in wanted if name not in known]
     if missing:
         raise InvalidInput.one("groups", missing[0], f"there is no group {missing[0]!r}; there are: {', '.join(known)}")
+    for name in wanted:
+        await registry.require_group(tx, name)  # held until these limits are written: who deletes it finds them
     return wanted
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hourhand.model.audit import AuditEntry, FaultKind, Seal
+from hourhand.model.audit import AuditEntry, ChainFault, FaultKind, Seal
 from hourhand.model.errors import InvalidInput
 from hourhand.rules.audit_chain import (
     BEGINNING,
@@ -58,11 +58,18 @@ def chain(length: int) -> tuple[list[AuditEntry], Seal]:
     return entries, head
 
 
+def named(previous: Seal, misfit: AuditEntry, entries: list[AuditEntry], head: Seal) -> ChainFault:
+    """What is wrong, as told with all entries at hand."""
+    hashes = {each.sealed_no or 0: each.hash or "" for each in entries}
+    behind = next((each for each in entries if each.sealed_no == previous.number + 2), None)
+    return name_fault(previous, misfit, hashes, behind, head)
+
+
 def fault(entries: list[AuditEntry], head: Seal) -> tuple[int, FaultKind] | None:
     previous, misfit = follow(BEGINNING, entries)
     if misfit is None:
         return None
-    found = name_fault(previous, misfit, entries, head)
+    found = named(previous, misfit, entries, head)
     assert str(found.number) in found.detail
     return found.number, found.kind
 
@@ -217,7 +224,7 @@ def test_missing_entries_are_found(gone: tuple[int, ...], told: str) -> None:
     assert fault(left, head) == (2, FaultKind.MISSING)
     previous, misfit = follow(BEGINNING, left)
     assert misfit is not None
-    assert told in name_fault(previous, misfit, left, head).detail
+    assert told in named(previous, misfit, left, head).detail
 
 
 def test_an_entry_without_a_number_is_out_of_place() -> None:

@@ -103,6 +103,7 @@ def test_what_is_held_waits_for_its_dispatch() -> None:
         (awaited(Standing.OPEN, to_come=True), Code.UPSTREAM_TO_COME, "still to come"),
         (awaited(Standing.OPEN, living=((9, Status.RUNNING),)), Code.UPSTREAM_OPEN, "instance 9 is running"),
         (awaited(Standing.OPEN), Code.UPSTREAM_OPEN, "on its way"),
+        (awaited(Standing.OPEN, task_name=None), Code.UPSTREAM_OPEN, "a task of another group of"),
         (awaited(Standing.FAILED, outcome=Status.CANCELLED), Code.UPSTREAM_FAILED, "ended as cancelled"),
         (awaited(Standing.FAILED, instant=None), Code.UPSTREAM_MISSING, "no instant to wait for"),
         (awaited(Standing.FAILED, instant=None, deleted=True), Code.UPSTREAM_MISSING, "deleted"),
@@ -150,6 +151,8 @@ def permit(**changes: Any) -> Facts:
         ({}, "lets 2 at once, and instances 1, 2 hold its permits"),
         ({"limit": 1, "holders": (1,), "taken": 1, "ahead": 1}, "instance 1 holds its permit; 1 other waits for it"),
         ({"taken": 5, "ahead": 1_500}, "instances 1, 2 and 3 more hold its permits; 1,500 others wait"),
+        ({"limit": 1, "holders": (), "taken": 1}, "and 1 other holds its permit"),
+        ({"holders": ()}, "and 2 others hold its permits"),
     ],
 )
 def test_a_key_that_is_full_says_who_has_it(changes: dict[str, Any], said: str) -> None:

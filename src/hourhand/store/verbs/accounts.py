@@ -98,10 +98,23 @@ class Tokens(Transactions):
     """API tokens."""
 
     async def ensure_admin_token(self, token_hash: str) -> bool:
-        return await self._write(lambda tx: access.ensure_admin_token(tx, token_hash))
+        async def ensure(tx: Tx) -> bool:
+            token_id = await access.ensure_admin_token(tx, token_hash)
+            if token_id is not None:
+                await self._record_admin_token(tx, token_id)
+            return token_id is not None
+
+        return await self._write(ensure)
 
     async def add_admin_token(self, token_hash: str) -> None:
-        await self._write(lambda tx: access.add_admin_token(tx, token_hash))
+        async def add(tx: Tx) -> None:
+            await self._record_admin_token(tx, await access.add_admin_token(tx, token_hash))
+
+        await self._write(add)
+
+    async def _record_admin_token(self, tx: Tx, token_id: int) -> None:
+        token = await tokens.get_token(tx, token_id)
+        await self._record(tx, "create", "token", token_id, after=tokens.described(token))
 
     async def add_token(
         self,
@@ -148,7 +161,11 @@ class Sessions(Transactions):
             await sign_in.add_failure(tx, account, address)
             wrong = "the name or the password is wrong" if address is not None else "the old password is wrong"
             payload = None if address is None else {"address": address}
-            await self._record(tx, "sign_in", "session", None, summary=wrong, payload=payload, result="refused")
+            known = self
+            if self._author is not None and not await users.is_there(tx, account):
+                # Passwords are typed into the wrong field: a name that nobody has is not kept.
+                known, wrong = self.on_behalf(replace(self._author, name=self._author.id)), "an unknown name"
+            await known._record(tx, "sign_in", "session", None, summary=wrong, payload=payload, result="refused")  # noqa: SLF001 - it is one of us
 
         await self._write(fail)
 
@@ -165,6 +182,8 @@ class Sessions(Transactions):
             if isinstance(holder, Credential):
                 await sign_in.forget_failures(tx, holder.name)
             replaced = None if replacing is None else await sessions.close_session(tx, replacing)
+            if replaced is not None:
+                await self._record(tx, "sign_out", "session", replaced.id, summary="replaced by a new sign-in")
             await self._record(tx, "sign_in", "session", opened[1].id, payload={"address": address})
             return opened, replaced
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hourhand.model.audit import AuditEntry, AuditFilter, Change, Verification
 from hourhand.model.page import Page
 from hourhand.store import audit, audit_chain
@@ -20,7 +22,10 @@ class Auditing(Transactions):
         return await self._read(lambda tx: audit.list_audit(tx, wanted or AuditFilter(), limit=limit, cursor=cursor))
 
     async def seal_audit(self, *, limit: int = 1_000) -> int:
-        return await self._write(lambda tx: audit_chain.seal_audit(tx, limit=limit))
+        sealed = 0
+        while sealed < limit and (some := await self._write(partial(audit_chain.seal_audit, limit=limit - sealed))):
+            sealed += some  # as many as one page holds: others write in between
+        return sealed
 
     async def verify_audit(self, *, noted: str | None = None) -> Verification:
         return await audit_chain.verify_audit(self.database, noted=noted)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.graph import Graph
 from hourhand.model.hints import Hint
-from hourhand.store import cancel, graph, listing
-from hourhand.store.database import Tx
+from hourhand.store import audit, cancel, graph, listing, reach
+from hourhand.store.database import Row, Tx
+from hourhand.store.ids import possible
+from hourhand.store.verbs import instances
 from hourhand.store.verbs.transactions import Transactions
 
 
@@ -24,9 +26,12 @@ class Bulk(Transactions):
 
     async def cancel_many(self, ids: Sequence[int], *, reason: str) -> list[int]:
         async def cancel_all(tx: Tx) -> tuple[list[int], Aftermath]:
+            await reach.require_instances(tx, self._author, ids)
+            before = await self._before_cancelling(tx, ids)
             found, aftermath = await cancel.cancel_instances(tx, ids, reason)
-            for one in found:
-                await self._record(tx, "cancel", "instance", one, summary=reason)
+            await audit.record(
+                tx, self._author, [instances.cancelled(before[one], reason) for one in found if one in before]
+            )
             return found, aftermath
 
         cancelled, aftermath = await self._write(cancel_all)
@@ -34,6 +39,17 @@ class Bulk(Transactions):
         self._hints.ring(Hint.CANCEL, cancelled)
         self._hints.ring(Hint.INSTANCES, cancelled)
         return cancelled
+
+    async def _before_cancelling(self, tx: Tx, ids: Sequence[int]) -> Mapping[int, Row]:
+        """The instances as they are, under the locks that cancelling takes; none when nobody asks."""
+        wanted = sorted({one for one in ids if possible(one)})
+        if self._author is None or not wanted:
+            return {}
+        await tx.fetch(cancel.LOCK_LIVING, ids=wanted)
+        return await audit.instances_seen(tx, wanted)
+
+    async def groups_of(self, ids: Sequence[int]) -> Mapping[int, str]:
+        return await self._read(lambda tx: reach.groups_of(tx, ids))
 
     async def graph(self, *, task_id: int | None = None, group_ids: Sequence[int] | None = None) -> Graph:
         return await self._read(lambda tx: graph.graph(tx, task_id=task_id, group_ids=group_ids))

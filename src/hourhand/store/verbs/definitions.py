@@ -14,7 +14,7 @@ from hourhand.model.page import Page
 from hourhand.model.task import Declaration, Task, TaskDefinition, TaskVersion
 from hourhand.rules.declaration import owner_of
 from hourhand.rules.definition import changes_from
-from hourhand.store import audit, declare, definitions, edit, listing
+from hourhand.store import audit, declare, definitions, edit, listing, reach
 from hourhand.store.database import DataRefused, Tx
 from hourhand.store.verbs.transactions import Transactions
 
@@ -24,7 +24,7 @@ class Definitions(Transactions):
 
     async def create_task(self, definition: TaskDefinition, *, by: str) -> Task:
         async def create(tx: Tx) -> tuple[Task, int]:
-            made = await edit.create_task(tx, definition, by=by, look_ahead=self.look_ahead)
+            made = await edit.create_task(tx, definition, by=by, look_ahead=self.look_ahead, author=self._author)
             await self._record(tx, "create", "task", made.id, summary=_named(made), after=audit.task_seen(made))
             return made, made.id
 
@@ -32,6 +32,7 @@ class Definitions(Transactions):
             found = (await definitions.tasks_by_id(tx, [task_id])).get(task_id)
             if found is None or found.deleted_at is not None:
                 raise Gone(f"this request made task {task_id}, which was deleted since: choose a new Idempotency-Key")
+            reach.require(self._author, f"task {task_id}", found.group)
             return found
 
         task, _ = await self._create(create, again)
@@ -53,6 +54,7 @@ class Definitions(Transactions):
                 by=by,
                 look_ahead=self.look_ahead,
                 lease_seconds=self.lease_seconds,
+                author=self._author,
             )
             before, after = audit.task_seen(done.before), audit.task_seen(done.after)
             await self._record(tx, "edit", "task", task_id, summary=_named(done.after), before=before, after=after)
@@ -73,7 +75,13 @@ class Definitions(Transactions):
     async def delete_task(self, task_id: int, *, force: bool = False, by: str) -> None:
         async def delete(tx: Tx) -> Aftermath:
             task, aftermath = await edit.delete_task(
-                tx, task_id, force=force, by=by, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
+                tx,
+                task_id,
+                force=force,
+                by=by,
+                look_ahead=self.look_ahead,
+                lease_seconds=self.lease_seconds,
+                author=self._author,
             )
             await self._record(
                 tx,
@@ -109,6 +117,7 @@ class Definitions(Transactions):
         task = (await self._read(lambda tx: definitions.tasks_by_id(tx, [task_id]))).get(task_id)
         if task is None or task.deleted_at is not None:
             raise NotFound("task", task_id)
+        reach.require(self._author, f"task {task_id}", task.group)
         return task
 
     async def find_task(self, name: str) -> Task:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hourhand.model.hints import Hint
 from hourhand.model.registry import Executor, Group
-from hourhand.store import access, groups, registry
+from hourhand.store import access, groups, limits, registry
 from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
@@ -55,12 +55,19 @@ class Directory(Transactions):
         return group
 
     async def delete_group(self, group_id: int) -> None:
-        async def remove(tx: Tx) -> None:
+        async def remove(tx: Tx) -> list[limits.Limited]:
             before = await groups.delete_group(tx, group_id)
             await self._record(tx, "delete", "group", group_id, before=groups.described(before))
+            limited = await limits.forget_group(tx, before.name)
+            for one in limited:
+                why = f"group {before.name!r} was deleted"
+                await self._record(tx, "edit", one.kind, one.id, summary=why, before=one.before, after=one.after)
+            return limited
 
-        await self._write(remove)
+        limited = await self._write(remove)
         self._hints.ring(Hint.GROUPS, [group_id])
+        if limited:
+            self._hints.ring(Hint.ACCESS, [one.id if one.kind == "user" else -one.id for one in limited])
 
     async def set_access_token(self, group_id: int, token_hash: str) -> Group:
         async def replace(tx: Tx) -> Group:

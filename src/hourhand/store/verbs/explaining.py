@@ -12,5 +12,7 @@ class Explaining(Transactions):
 
     async def explain(self, instance_id: int) -> Explanation:
         return await self._read(
-            lambda tx: explain.explain(tx, self._versions, instance_id, lease_seconds=self.lease_seconds)
+            lambda tx: explain.explain(
+                tx, self._versions, instance_id, lease_seconds=self.lease_seconds, author=self._author
+            )
         )

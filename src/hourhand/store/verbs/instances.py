@@ -17,7 +17,7 @@ from hourhand.model.instance import AttemptRecord, Instance, LogLine, Submission
 from hourhand.model.page import Page
 from hourhand.model.words import BlockedBy, Status
 from hourhand.rules.lifecycle import legal
-from hourhand.store import attempts, audit, cancel, listing, retry, submit
+from hourhand.store import attempts, audit, cancel, listing, reach, retry, submit
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
 from hourhand.store.joining import Joining
@@ -48,7 +48,7 @@ class Instances(Transactions):
         for place, one in enumerate(submissions):
             # Each has a key of its own, under which its id is kept: a request that comes again is answered with all.
             request = self._once if place == 0 else replace(self._once, key=f"{self._once.key}\n{place}")
-            part, _ = await once(tx, request, partial(self._accept_one, submission=one), _accepted_before)
+            part, _ = await once(tx, request, partial(self._accept_one, submission=one), self._accepted_before)
             accepted.submitted += part.submitted
             accepted.aftermath.add(part.aftermath)
         return accepted
@@ -58,13 +58,18 @@ class Instances(Transactions):
         return accepted, accepted.submitted[0].instance_id
 
     async def _accept(self, tx: Tx, submissions: Sequence[Submission]) -> Accepted:
-        accepted = await submit.submit(tx, submissions, lease_seconds=self.lease_seconds)
+        accepted = await submit.submit(tx, submissions, lease_seconds=self.lease_seconds, author=self._author)
         if self._author is not None:
             pairs = zip(submissions, accepted.submitted, strict=True)
             made = {new.instance_id: "plan" if one.held else "run" for one, new in pairs if not new.existing}
             seen = await audit.instances_seen(tx, list(made))
             await audit.record(tx, self._author, [_change(action, after=seen[one]) for one, action in made.items()])
         return accepted
+
+    async def _accepted_before(self, tx: Tx, instance_id: int) -> Accepted:
+        await reach.require_instances(tx, self._author, [instance_id])
+        found = await listing.get_instance(tx, instance_id)
+        return Accepted([Submitted(instance_id=instance_id, status=found.status, existing=True)])
 
     async def joining(self, submission: Submission) -> Joining:
         return await self._joiner.prepare(submission)
@@ -75,6 +80,7 @@ class Instances(Transactions):
         self._hints.ring(Hint.INSTANCES, ids)
 
     async def _dispatch(self, tx: Tx, ids: Sequence[int]) -> Aftermath:
+        await reach.require_instances(tx, self._author, ids)
         aftermath = await submit.dispatch(tx, ids)
         if self._author is not None:
             held = {"status": Status.PLANNED, "blocked_by": BlockedBy.DISPATCH}  # or it would have been refused
@@ -89,12 +95,13 @@ class Instances(Transactions):
         return await self.get_instance(instance_id)
 
     async def _cancel(self, tx: Tx, instance_id: int, reason: str) -> Aftermath:
+        await reach.require_instances(tx, self._author, [instance_id])
         while True:
             before = await self._before_cancel(tx, instance_id)
             found, aftermath = await cancel.cancel_instances(tx, [instance_id], reason)
             if found:
                 if before is not None:
-                    await audit.record(tx, self._author, [_change("cancel", before, _after_cancel(before, reason))])
+                    await audit.record(tx, self._author, [cancelled(before, reason)])
                 return aftermath
             ended = await listing.get_instance(tx, instance_id)
             if ended.status.ended:  # else it was retried between the two statements, and can be cancelled after all
@@ -114,6 +121,7 @@ class Instances(Transactions):
         return await self.get_instance(instance_id)
 
     async def _retry(self, tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> Aftermath:
+        await reach.require_instances(tx, self._author, [instance_id])
         ended, aftermath = await retry.retry(tx, instance_id, args)
         if self._author is not None:
             after = (await audit.instances_seen(tx, [instance_id]))[instance_id]
@@ -150,11 +158,6 @@ class Instances(Transactions):
         )
 
 
-async def _accepted_before(tx: Tx, instance_id: int) -> Accepted:
-    found = await listing.get_instance(tx, instance_id)
-    return Accepted([Submitted(instance_id=instance_id, status=found.status, existing=True)])
-
-
 def _change(action: str, before: Row | None = None, after: Row | None = None) -> Change:
     """What the audit keeps of an instance."""
     seen = after or before or {}
@@ -166,6 +169,11 @@ def _change(action: str, before: Row | None = None, after: Row | None = None) ->
         before=before,
         after=after,
     )
+
+
+def cancelled(before: Row, reason: str) -> Change:
+    """What the audit keeps of an instance that was cancelled, or asked to stop."""
+    return _change("cancel", before, _after_cancel(before, reason))
 
 
 def _after_cancel(before: Row, reason: str) -> Row:

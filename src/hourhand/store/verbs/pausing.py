@@ -7,7 +7,7 @@ from typing import Any
 
 from hourhand.model.hints import Hint
 from hourhand.model.pause import Pause, PauseScope
-from hourhand.store import pauses, pausing
+from hourhand.store import pauses, pausing, reach
 from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
@@ -28,16 +28,23 @@ class Pausing(Transactions):
             made = await pausing.pause(
                 tx, scope, scope_id, reason=reason, until=until, by=by, look_ahead=self.look_ahead
             )
+            await reach.require_scope(tx, self._author, "what is to rest", scope, scope_id)
             await self._record(tx, "create", "pause", made.id, after=_kept(made))
             return made, made.id
 
-        made, _ = await self._create(create, pauses.get_pause)
+        async def again(tx: Tx, pause_id: int) -> Pause:
+            made = await pauses.get_pause(tx, pause_id)
+            reach.require(self._author, f"pause {pause_id}", made.group)
+            return made
+
+        made, _ = await self._create(create, again)
         self._ring()
         return made
 
     async def resume(self, pause_id: int) -> None:
         async def end(tx: Tx) -> None:
             before = await pausing.resume(tx, pause_id, look_ahead=self.look_ahead)
+            await reach.require_scope(tx, self._author, f"pause {pause_id}", before.scope, before.scope_id)
             await self._record(tx, "delete", "pause", pause_id, before=_kept(before))
 
         await self._write(end)

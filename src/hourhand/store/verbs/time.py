@@ -7,7 +7,7 @@ from datetime import datetime
 from hourhand.model.answers import Aftermath, Materialised
 from hourhand.model.hints import Hint
 from hourhand.service.metrics import INSTANTS_MADE, INSTANTS_SKIPPED
-from hourhand.store import backfill, materialise
+from hourhand.store import backfill, materialise, reach
 from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
@@ -35,6 +35,7 @@ class Time(Transactions):
 
     async def backfill(self, task_id: int, begin: datetime, end: datetime, *, by: str) -> int:
         async def create(tx: Tx) -> tuple[tuple[int, Aftermath], int]:
+            await reach.require_task(tx, self._author, task_id)
             count, following = await backfill.backfill(
                 tx, task_id, begin, end, by=by, look_ahead=self.look_ahead, lease_seconds=self.lease_seconds
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 from hourhand.model.hints import Hint
 from hourhand.model.window import Calendar, Days, Rest, Window, WindowDefinition
-from hourhand.store import calendars, window_edits, windows
+from hourhand.store import calendars, reach, window_edits, windows
 from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
 
@@ -18,16 +18,24 @@ class Windows(Transactions):
     async def create_window(self, definition: WindowDefinition, *, by: str) -> Window:
         async def create(tx: Tx) -> tuple[Window, int]:
             made = await window_edits.create(tx, definition, by=by, look_ahead=self.look_ahead)
+            await self._require_window(tx, made)
             await self._record(tx, "create", "maintenance-window", made.id, after=windows.described(made))
             return made, made.id
 
-        made, _ = await self._create(create, windows.get)
+        async def again(tx: Tx, window_id: int) -> Window:
+            made = await windows.get(tx, window_id)
+            await self._require_window(tx, made)
+            return made
+
+        made, _ = await self._create(create, again)
         self._ring_windows()
         return made
 
     async def edit_window(self, window_id: int, changes: Mapping[str, Any], *, by: str) -> Window:
         async def edit(tx: Tx) -> Window:
             before, after = await window_edits.edit(tx, window_id, changes, by=by, look_ahead=self.look_ahead)
+            await self._require_window(tx, before)
+            await self._require_window(tx, after)
             kept = {"before": windows.described(before), "after": windows.described(after)}
             await self._record(tx, "edit", "maintenance-window", window_id, **kept)
             return after
@@ -39,6 +47,7 @@ class Windows(Transactions):
     async def delete_window(self, window_id: int) -> None:
         async def remove(tx: Tx) -> None:
             before = await window_edits.remove(tx, window_id, look_ahead=self.look_ahead)
+            await self._require_window(tx, before)
             await self._record(tx, "delete", "maintenance-window", window_id, before=windows.described(before))
 
         await self._write(remove)
@@ -84,6 +93,10 @@ class Windows(Transactions):
 
     async def rests_of_task(self, task_id: int) -> list[Rest]:
         return await self._read(lambda tx: windows.rests_of_task(tx, task_id))
+
+    async def _require_window(self, tx: Tx, window: Window) -> None:
+        what = f"maintenance window {window.id}"
+        await reach.require_scope(tx, self._author, what, window.scope, window.scope_id)
 
     def _ring_windows(self) -> None:
         self._hints.ring(Hint.WAKE)  # schedules rest, or go on
