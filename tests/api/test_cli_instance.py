@@ -202,7 +202,12 @@ def test_retry_says_that_it_keeps_its_version(hourhand: Terminal) -> None:
     first, second = hourhand.done("instance", "retry", instance).out.splitlines()
     assert first.endswith("is pending again, with version 1 of task 'edited once'.")
     assert second.startswith("The task is at version 2 now, but an instance keeps the version")
-    assert "`hourhand task run 'edited once'`" in second
+    assert second.endswith("unless it is retried with --current-version.")
+    hourhand.done("instance", "cancel", instance)
+    mended = hourhand.done("instance", "retry", instance, "--current-version").out
+    assert mended.endswith("is pending again, with version 2 of task 'edited once'.\n")
+    refused = hourhand("instance", "retry", "--all", "--current-version", "--yes")
+    assert (refused.code, "name it by its ID" in refused.err) == (2, True)
 
 
 def test_plan_and_dispatch(hourhand: Terminal) -> None:

@@ -192,7 +192,9 @@ async def test_a_revocation_through_one_process_ends_a_stream_of_another(tmp_pat
         async with holder_of(one.token, one.address) as admin:
             made = ok(await admin.post(f"{API}/tokens", json={"name": "v", "role": "viewer"}), 201)
             async with holder_of(made["token"], two.address) as viewer, reading(viewer, EVENTS) as stream:
-                await stream.until("alerts")  # so that other processes are heard
+                making = asyncio.create_task(make_tasks(admin, set()))
+                await stream.until("tasks")  # so other processes are heard
+                making.cancel()
                 ok(await admin.delete(f"{API}/tokens/{made['id']}"), 204)
                 assert (await stream.rest())[-1].name == "bye"
 

@@ -254,6 +254,14 @@ def test_the_page_is_self_contained_and_does_not_show_the_token(visitor: httpx.C
     assert "prefers-color-scheme: dark" in page.text
 
 
+async def test_the_page_tells_other_machines_nothing_of_this_ones_files(sqlite_store: Store, tmp_path: Path) -> None:
+    settings = Settings(host="0.0.0.0", allow_remote=True, data_dir=tmp_path)  # noqa: S104 - nothing listens there
+    async with serving(sqlite_store, settings) as client:
+        page = (await client.get("/")).text
+    assert str(tmp_path) not in page
+    assert "Bearer $TOKEN" in page
+
+
 def test_the_page_to_sign_in_is_self_contained_and_runs_its_own_script_only(visitor: httpx.Client) -> None:
     page = visitor.get("/sign-in")
     assert page.headers["content-type"] == "text/html; charset=utf-8"

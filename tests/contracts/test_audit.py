@@ -313,8 +313,8 @@ async def test_a_record_is_bounded_whatever_is_changed(world: World) -> None:
     body = "a" * 249_000
     payload = {"url": "https://example.com/", "body": body}
     task = await ada.task(type=TaskType.HTTP, payload=payload)
-    many = {f"name {number}": "é" * 1_000 for number in range(200)}
-    await ada.store.edit_task(task.id, {"payload": {**payload, "json": many}}, by="ada")
+    many = {f"name {number}": "é" * 1_000 for number in range(100)}
+    await ada.store.edit_task(task.id, {"payload": {"url": "https://example.com/", "json": many}}, by="ada")
     long = ["\x01" * 100_000] * 100
     await ada.store.record(
         Change(action="x", resource_type="y", resource_id=None, payload=long, before=list(range(100_000)), after=long)
@@ -324,7 +324,7 @@ async def test_a_record_is_bounded_whatever_is_changed(world: World) -> None:
     assert created.after["payload"]["body"] == f"{'a' * audit.STRING_BYTES}… [cut: {len(body)} characters in all]"
     assert isinstance(edited.after, dict)
     assert "more left out" in edited.after["payload"]["json"]["…"]
-    assert {"name", "priority", "version"} <= edited.after.keys() or "…" in edited.after
+    assert {"name", "priority", "version"} <= edited.after.keys()
     for entry in (created, edited, strange):
         for value in (entry.payload, entry.before, entry.after):
             assert len(dump_json(value).encode()) < 96 * 1024

@@ -113,6 +113,7 @@ VERBS: dict[str, Callable[[World], Awaitable[Any]]] = {
     "settle": lambda world: world.store.settle(),
     "get_instance": lambda world: world.store.get_instance(LOGS + 7),
     "get_instance of the ended": lambda world: world.store.get_instance(7),
+    "groups_of": lambda world: world.store.groups_of([7, 8, LOGS + 7]),
     "retry and cancel": _retry_and_cancel,
     "edit_task": lambda world: world.store.edit_task(777, {"priority": 1}, by="test"),
 }

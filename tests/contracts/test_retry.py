@@ -363,3 +363,31 @@ async def test_a_retried_shard_of_an_executor_that_is_gone_finds_another(world: 
     await world.store.reap()
 
     assert [one.instance_id for one in await world.claim("e2")] == [submitted]
+
+
+async def test_a_retry_keeps_its_version_unless_it_is_to_take_the_current_one(world: World) -> None:
+    await world.store.add_group("other")
+    task = await world.task("a", concurrency_key="old")
+    first, second = await world.submit(task), await world.submit(task)
+    for one in (first, second):
+        await world.store.cancel(one, reason="to be mended")
+    edited = {"group": "other", "concurrency_key": "new ${day}", "payload": {"command": ["true"]}}
+    await world.store.edit_task(task.id, edited, by="test")
+    kept = await world.store.retry(first)
+    assert (kept.task_version, kept.group_id, kept.concurrency_key) == (1, task.group_id, "old")
+    mended = await world.store.retry(second, args={"day": "today"}, current_version=True)
+    now = await world.store.get_task(task.id)
+    assert (mended.task_version, mended.group_id, mended.concurrency_key) == (2, now.group_id, "new today")
+    await world.executor("e2", group="other")
+    await world.store.give_permits()
+    assert [one.instance_id for one in await world.claim("e2")] == [second]
+
+
+async def test_a_deleted_task_has_no_current_version(world: World) -> None:
+    task = await world.task("a")
+    instance_id = await world.submit(task)
+    await world.store.cancel(instance_id, reason="no need")
+    await world.store.delete_task(task.id, by="test")
+    with pytest.raises(Conflict, match="its task was deleted"):
+        await world.store.retry(instance_id, current_version=True)
+    assert (await world.store.retry(instance_id)).task_version == 1

@@ -52,9 +52,12 @@ class CancelInput(Input):
 
 
 class RetryInput(Input):
-    """With which arguments; by default those it had."""
+    """With which arguments and which version of its task; by default those it had."""
 
     args: dict[str, Any] | None = None
+    current_version: bool = Field(
+        default=False, strict=True, description="Take the task as it is now, not as it was when this was made"
+    )
 
 
 class Dispatched(BaseModel):
@@ -151,8 +154,10 @@ async def cancel(
 
 @router.post("/{instance_id}/retry", response_model=INSTANCE, summary="Retry an instance")
 async def retry(instance_id: int, store: TheStore, groups: TheGroups, given: RetryInput | None = None) -> Plain:
-    """Revive what failed or was cancelled, with its id, version and checkpoint."""
-    return (await shown(groups, [await store.retry(instance_id, args=given.args if given else None)]))[0]
+    """Revive what failed or was cancelled, with its id and checkpoint and, unless told otherwise, its version."""
+    given = given or RetryInput()
+    revived = await store.retry(instance_id, args=given.args, current_version=given.current_version)
+    return (await shown(groups, [revived]))[0]
 
 
 @router.get("/{instance_id}/attempts", response_model=ATTEMPTS, summary="The attempts at an instance, oldest first")

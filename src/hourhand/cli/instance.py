@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -249,6 +248,9 @@ def retry(
             show_default=False,
         ),
     ] = None,
+    current_version: Annotated[
+        bool, typer.Option("--current-version", help="Take the task as it is now, not as it was when this was made.")
+    ] = False,
     as_json: AsJson = False,
     options: InstanceFilter,
 ) -> None:
@@ -262,10 +264,12 @@ def retry(
         if instance_id is None:
             if given is not None:
                 raise InvalidInput.one("--args", args, "is for one instance: name it by its ID")
+            if current_version:
+                raise InvalidInput.one("--current-version", None, "is for one instance: name it by its ID")
             many.change(rest, as_json=as_json)
             return
         many.refuse_with(instance_id, "ID")
-        found = rest.post(f"/instances/{instance_id}/retry", args=given)
+        found = rest.post(f"/instances/{instance_id}/retry", args=given, current_version=current_version)
         newest = None if as_json else _newest_version(rest, found["task_id"])
     if as_json:
         print_json(found)
@@ -274,8 +278,8 @@ def retry(
     typer.echo(f"Instance {instance_id} is {found['status']} again, with version {version} of task {task!r}.")
     if newest is not None and newest != version:
         typer.echo(
-            f"The task is at version {newest} now, but an instance keeps the version that it was made with: "
-            f"`hourhand task run {shlex.quote(task)}` makes one of the newest."
+            f"The task is at version {newest} now, but an instance keeps the version that it was made with, "
+            "unless it is retried with --current-version."
         )
 
 

@@ -148,8 +148,13 @@ class Instances(Protocol):
     async def cancel(self, instance_id: int, *, reason: str) -> Instance:
         """End what has not started; ask what runs to stop (its next beat tells it). Refused once ended."""
 
-    async def retry(self, instance_id: int, *, args: Mapping[str, Any] | None = None) -> Instance:
-        """Revive what failed or was cancelled, with its id, version and checkpoint; of two retries one wins."""
+    async def retry(
+        self, instance_id: int, *, args: Mapping[str, Any] | None = None, current_version: bool = False
+    ) -> Instance:
+        """Revive what failed or was cancelled, with its id and checkpoint; of two retries one wins.
+
+        It keeps the version of its task that it was made with, unless it is to take the one there is now.
+        """
 
     async def get_instance(self, instance_id: int) -> Instance:
         """Living or ended, in one shape; Gone after retention."""

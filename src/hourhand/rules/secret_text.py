@@ -32,7 +32,7 @@ _AFTER_COLON = re.compile(rf"""(?s){_QUOTED}|(?:[^\s&;,"'}}\\]|\\(?!["']))++""")
 _AFTER_EQUALS = re.compile(rf"""(?s){_QUOTED}|(?:[^\s&;"'\\]|\\(?!["']))++""")
 _PARAMETER_VALUE = re.compile(r"[^&;\s\"'#]++")
 _PARAMETER = re.compile(r"(?i)pass|key|sig|auth|code")
-_WORD = re.compile(r"&&|[;|\n]|[^\s;|]++")
+_WORD = re.compile(r"&&|[;|]|(?<!\\)\n|[^\s;|]++")
 _ENDS = frozenset({"&&", ";", "|", "\n"})
 
 

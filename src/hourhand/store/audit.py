@@ -125,7 +125,8 @@ class _Room:
             case datetime():
                 return self._text(value.astimezone(UTC).isoformat().replace("+00:00", "Z"))
             case Mapping():
-                names = list(value)
+                # What is short comes first: a long payload must not be why a version is left out.
+                names = sorted(value, key=lambda name: isinstance(value[name], Mapping | list | tuple))
                 some = {self._text(str(name)): self.kept(value[name]) for name in self._as_many(names)}
                 return some if len(some) == len(names) else {**some, "…": _left_out(len(names) - len(some))}
             case set() | frozenset():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Text, bindparam, false, select, update
+from sqlalchemy import Integer, Text, bindparam, false, select, update
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import Conflict, Gone, IllegalEdge, NotFound
@@ -14,7 +15,7 @@ from hourhand.rules.definition import check_args
 from hourhand.rules.lanes import lane_of
 from hourhand.rules.lifecycle import entry, legal, require_edge
 from hourhand.store.database import Row, Tx
-from hourhand.store.definitions import Versions
+from hourhand.store.definitions import Versions, tasks_by_id
 from hourhand.store.ids import allocated_since, possible
 from hourhand.store.instants import concurrency_key
 from hourhand.store.moving import LOCK_INSTANTS
@@ -53,6 +54,8 @@ _CHANGED = {
     "args": bindparam("args", type_=Json()),
     "concurrency_key": bindparam("concurrency_key", type_=Text),
     "lane_id": bindparam("lane_id", type_=Id),
+    "task_version": bindparam("task_version", type_=Integer),
+    "group_id": bindparam("group_id", type_=Id),
     "available_at": store_clock(),
     "queued_at": store_clock(),
     "retry_count": constant(0),
@@ -100,7 +103,9 @@ _REOPEN = Statement(
 )
 
 
-async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> tuple[Row, Aftermath]:
+async def retry(
+    tx: Tx, instance_id: int, args: Mapping[str, Any] | None, *, current_version: bool = False
+) -> tuple[Row, Aftermath]:
     """Restore the living row from its newest ending, which is answered; of two retries at once one wins."""
     check_args(args)
     if not possible(instance_id):
@@ -115,17 +120,32 @@ async def retry(tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> tup
         if since.allocated:
             raise Gone(f"instance {instance_id} has been removed by retention and cannot be retried: run its task anew")
         raise NotFound("instance", instance_id)
-    return rows[0], await _revive(tx, rows[0], args)
+    return rows[0], await _revive(tx, rows[0], args, current_version=current_version)
 
 
-async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Aftermath:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a revived instance belongs."""
+
+    version: int
+    group_id: int
+    lane_id: int
+    key: str | None
+
+
+async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None, *, current_version: bool) -> Aftermath:
     instance_id: int = ended["instance_id"]
     if ended["skip_reason"] is not None:
         raise Conflict(
             f"instance {instance_id} is a record of instants that were skipped ({ended['skip_reason']}) and never ran: "
             "make them with a backfill of their range"
         )
-    lane_id, key = await _place(tx, ended, args)
+    if current_version:
+        belongs = await _place_now(tx, ended, args)
+    else:
+        lane_id, key = await _place(tx, ended, args)
+        belongs = _Place(ended["task_version"], ended["group_id"], lane_id, key)
+    key = belongs.key
     status, blocked_by = entry(held=False, waits=False, concurrency_key=key)
     require_edge(instance_id, Status(ended["status"]), status)
     place = {"log_id": ended["id"], "end_time": ended["end_time"]}
@@ -139,7 +159,9 @@ async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Afterma
         blocked_by=blocked_by,
         args=ended["args"] if args is None else dict(args),
         concurrency_key=key,
-        lane_id=lane_id,
+        lane_id=belongs.lane_id,
+        task_version=belongs.version,
+        group_id=belongs.group_id,
     )
     if not revived:
         raise Conflict(
@@ -150,6 +172,19 @@ async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> Afterma
         await tx.fetch(LOCK_INSTANTS, instants=[instant])
         await tx.run(_REOPEN, **instant)
     return Aftermath(freed_keys=set() if key is None else {key})
+
+
+async def _place_now(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> _Place:
+    """Where it belongs by the task as it stands."""
+    task = (await tasks_by_id(tx, [ended["task_id"]])).get(ended["task_id"])
+    if task is None or task.deleted_at is not None:
+        raise Conflict(
+            f"instance {ended['instance_id']} cannot be retried with the current version: its task was deleted; "
+            "retry it with the version it has"
+        )
+    lane = lane_of(task, task.group_id, ended["target_executor_id"] or "")
+    key = concurrency_key(task, (ended["args"] if args is None else args) or {})
+    return _Place(task.version, task.group_id, (await lane_ids(tx, [lane]))[lane], key)
 
 
 async def _place(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> tuple[int, str | None]:

@@ -141,7 +141,7 @@ def test_a_secret_is_masked_wherever_it_is(value: object) -> None:
         {"command": "tar -p x; curl https://x/; mkdir -u y | sort -u z && net -a"},
         {"command": ["mysql", 1, "-e", "select 1"], "headers": "x", "env": 3},
         {"command": "mysql -p -e 'select 1'", "also": "mysql -p"},
-        "concurrency_key=a&monkey=b",
+        "concurrency_key=a monkey=b",
         "wrong values: payload.password",
         7,
         None,

@@ -114,15 +114,21 @@ class Instances(Transactions):
         await tx.fetch(cancel.LOCK_LIVING, ids=[instance_id])
         return (await audit.instances_seen(tx, [instance_id])).get(instance_id)
 
-    async def retry(self, instance_id: int, *, args: Mapping[str, Any] | None = None) -> Instance:
-        await self._change(lambda tx: self._retry(tx, instance_id, args))
+    async def retry(
+        self, instance_id: int, *, args: Mapping[str, Any] | None = None, current_version: bool = False
+    ) -> Instance:
+        await self._change(lambda tx: self._retry(tx, instance_id, args, current_version=current_version))
         self._hints.ring(Hint.PENDING)
         self._hints.ring(Hint.INSTANCES, [instance_id])
         return await self.get_instance(instance_id)
 
-    async def _retry(self, tx: Tx, instance_id: int, args: Mapping[str, Any] | None) -> Aftermath:
+    async def _retry(
+        self, tx: Tx, instance_id: int, args: Mapping[str, Any] | None, *, current_version: bool
+    ) -> Aftermath:
         await reach.require_instances(tx, self._author, [instance_id])
-        ended, aftermath = await retry.retry(tx, instance_id, args)
+        ended, aftermath = await retry.retry(tx, instance_id, args, current_version=current_version)
+        if current_version:  # the task may belong to another group by now
+            await reach.require_instances(tx, self._author, [instance_id])
         if self._author is not None:
             after = (await audit.instances_seen(tx, [instance_id]))[instance_id]
             was = {"status": ended["status"], "args": ended["args"], "reason": ended["error_message"]}
