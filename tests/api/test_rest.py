@@ -13,13 +13,17 @@ import pytest
 
 from api.answers import problem
 from api.answers import refused as fields
+from api.in_process import serving
 from hourhand import __version__
+from hourhand.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import httpx
 
+    from hourhand.store import Store
     from serving import Served
 
 PREVIEW = "/api/v1/schedules/preview"
@@ -254,9 +258,9 @@ def test_the_page_is_self_contained_and_does_not_show_the_token(visitor: httpx.C
     assert "prefers-color-scheme: dark" in page.text
 
 
-async def test_the_page_tells_other_machines_nothing_of_this_ones_files(sqlite_store: Store, tmp_path: Path) -> None:
+async def test_the_page_tells_other_machines_nothing_of_this_ones_files(store: Store, tmp_path: Path) -> None:
     settings = Settings(host="0.0.0.0", allow_remote=True, data_dir=tmp_path)  # noqa: S104 - nothing listens there
-    async with serving(sqlite_store, settings) as client:
+    async with serving(store, settings) as client:
         page = (await client.get("/")).text
     assert str(tmp_path) not in page
     assert "Bearer $TOKEN" in page

@@ -9,42 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from contracts.accounts import HASH, HERE, ME, audited, enter, user
 from contracts.rows import shift
 from hourhand.model.access import Credential
-from hourhand.model.audit import Author, Once
-from hourhand.model.errors import Conflict, DuplicateName, InvalidInput, NotFound, Throttled, Unauthenticated
+from hourhand.model.audit import Once
+from hourhand.model.errors import Conflict, DuplicateName, InvalidInput, NotFound, Unauthenticated
 from hourhand.model.words import Role
 
 if TYPE_CHECKING:
     from contracts.world import World
-    from hourhand.model.access import User
-    from hourhand.store import Store
-
-HERE = "192.0.2.7"
-ME = Author(id="user:1", name="me", request_id="r-1")
-HASH = "$argon2id$canary-of-a-hash"
-
-
-async def user(world: World, name: str = "ada", **changes: Any) -> User:
-    values: dict[str, Any] = {"password_hash": HASH, "role": Role.EDITOR, **changes}
-    made, _ = await world.store.on_behalf(ME).add_user(name, **values)
-    return made
-
-
-async def enter(world: World, name: str = "ada", session: str = "s1", **more: Any) -> Credential:
-    """Sign a user in; the password is taken to have been right."""
-    credential = await world.store.find_password(name)
-    assert credential is not None
-    assert await world.store.open_session(session, credential, address=HERE, **more) is not None
-    return credential
-
-
-async def audited(world: World) -> list[tuple[str, str, str, str]]:
-    rows = await world.sql("SELECT action, resource_type, user_id, result FROM audit_logs ORDER BY id")
-    return [(row["action"], row["resource_type"], row["user_id"], row["result"]) for row in rows]
-
-
-# Users
 
 
 async def test_a_user_is_made_read_and_listed_by_name(world: World) -> None:
@@ -375,91 +348,6 @@ async def test_a_sign_in_replaces_the_session_that_the_browser_had(world: World)
 # Throttling
 
 
-async def fail(store: Store, times: int, account: str = "ada", address: str | None = HERE) -> None:
-    for _ in range(times):
-        await store.fail_sign_in(account, address)
-
-
-async def test_after_five_failures_the_account_is_refused_from_everywhere(world: World) -> None:
-    await user(world)
-    credential = await world.store.find_password("ada")
-    assert credential is not None
-    for number in range(4):
-        await fail(world.store, 1, address=f"198.51.100.{number}")
-    await world.store.sign_in_allowed("ada", HERE)
-    await fail(world.store, 1)
-    with pytest.raises(Throttled) as refused:
-        await world.store.sign_in_allowed("ada", "203.0.113.9")
-    assert 890 <= refused.value.seconds <= 900
-    with pytest.raises(Throttled):
-        await world.store.open_session("s1", credential, address="203.0.113.9")
-    with pytest.raises(Throttled):
-        await world.store.fail_sign_in("ada", "203.0.113.9")
-    assert await world.count("sign_in_failures") == 5
-    await world.store.sign_in_allowed("bob", "203.0.113.9")
-    await shift(world, "failed_at", -900, "id = (SELECT min(id) FROM sign_in_failures)", table="sign_in_failures")
-    await world.store.sign_in_allowed("ada", "203.0.113.9")
-
-
-async def test_after_five_failures_the_address_is_refused_for_every_account_but_not_for_tokens(world: World) -> None:
-    await world.store.ensure_admin_token("h1")
-    for number in range(5):
-        await fail(world.store, 1, f"user{number}")
-    with pytest.raises(Throttled):
-        await world.store.sign_in_allowed("ada", HERE)
-    with pytest.raises(Throttled):
-        await fail(world.store, 1, "somebody")
-    await world.store.sign_in_allowed("ada", "203.0.113.9")
-    await world.store.sign_in_allowed("ada", None)  # within a session
-    assert await world.store.open_session("s1", "h1", address=HERE) is not None
-
-
-async def test_failures_within_a_session_count_for_the_account_alone(world: World) -> None:
-    await fail(world.store, 5, "ada", None)
-    for address in (HERE, None):
-        with pytest.raises(Throttled):
-            await world.store.sign_in_allowed("ada", address)
-    for address in (HERE, None):
-        await world.store.sign_in_allowed("bob", address)
-
-
-async def test_who_has_one_ipv6_address_has_all_of_its_site(world: World) -> None:
-    for number in range(5):
-        await fail(world.store, 1, f"user{number}", f"2001:db8::{number}")
-    with pytest.raises(Throttled):
-        await world.store.sign_in_allowed("ada", "2001:db8::ffff:1")
-    await world.store.sign_in_allowed("ada", "2001:db8:0:1::1")
-    for number in range(5):
-        await fail(world.store, 1, f"user{number}{number}", "::ffff:192.0.2.1")
-    with pytest.raises(Throttled):
-        await world.store.sign_in_allowed("ada", "192.0.2.1")
-    for number in range(5):
-        await fail(world.store, 1, f"other{number}", "local")
-    with pytest.raises(Throttled):
-        await world.store.sign_in_allowed("ada", "local")
-
-
-async def test_a_success_forgets_the_failures_of_that_account_alone(world: World) -> None:
-    await user(world)
-    await fail(world.store, 3, "bob")
-    await fail(world.store, 1)
-    await enter(world)
-    assert await world.count("sign_in_failures") == 3
-    await fail(world.store, 2, "bob")
-    with pytest.raises(Throttled):
-        await world.store.sign_in_allowed("ada", HERE)
-
-
-async def test_failures_are_forgotten_after_a_day(world: World) -> None:
-    await fail(world.store, 2)
-    await shift(world, "failed_at", -86_500, "id = (SELECT min(id) FROM sign_in_failures)", table="sign_in_failures")
-    await world.store.retain(days=30)
-    assert await world.count("sign_in_failures") == 1
-
-
-# The audit
-
-
 async def test_everything_is_audited_and_nothing_of_it_is_secret(world: World) -> None:
     store = world.store.on_behalf(ME)
     await world.store.ensure_admin_token("h0")
@@ -492,41 +380,6 @@ async def test_everything_is_audited_and_nothing_of_it_is_secret(world: World) -
         ("delete", "user", "user:1", "done"),
     ]
     assert "canary" not in str([dict(row) for row in await world.sql("SELECT * FROM audit_logs")])
-
-
-async def test_a_name_that_nobody_has_is_not_kept_of_a_failed_sign_in(world: World) -> None:
-    await user(world)
-    for name in ("ada", "my-password-by-mistake"):
-        store = world.store.on_behalf(Author(id="nobody", name=name))
-        await store.fail_sign_in(name, HERE)
-    rows = await world.sql(
-        "SELECT user_name, resource_id, summary FROM audit_logs WHERE action = 'sign_in' ORDER BY id"
-    )
-    assert [tuple(row.values()) for row in rows] == [
-        ("ada", None, "the name or the password is wrong"),
-        ("nobody", None, "an unknown name"),
-    ]
-    assert "mistake" not in str([dict(row) for row in await world.sql("SELECT * FROM audit_logs")])
-
-
-async def test_the_end_of_a_session_that_is_replaced_is_audited(world: World) -> None:
-    await user(world)
-    store = world.store.on_behalf(ME)
-    credential = await store.find_password("ada")
-    assert credential is not None
-    await store.open_session("s1", credential, address=HERE)
-    await store.open_session("s2", credential, address=HERE, replacing="s1")
-    await store.open_session("s3", credential, address=HERE, replacing="unheard-of")
-    actions = [one[0] for one in (await audited(world))[-4:]]
-    assert actions == ["sign_in", "sign_out", "sign_in", "sign_in"]
-
-
-async def test_an_admin_token_that_somebody_makes_is_audited(world: World) -> None:
-    store = world.store.on_behalf(ME)
-    assert await store.ensure_admin_token("h1")
-    assert not await store.ensure_admin_token("h2")
-    await store.add_admin_token("h3")
-    assert await audited(world) == [("create", "token", "user:1", "done")] * 2
 
 
 async def test_closing_a_session_is_audited(world: World) -> None:

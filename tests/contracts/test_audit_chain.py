@@ -15,7 +15,7 @@ from contracts.audits import ADA, fill, kept, on_behalf
 from contracts.rows import shift
 from hourhand.model.audit import AuditFilter, Change, FaultKind, Seal
 from hourhand.model.errors import Conflict, InvalidInput
-from hourhand.rules.audit_chain import BEGINNING, canonical, seal
+from hourhand.rules.audit_chain import BEGINNING, canonical, follow, seal
 from hourhand.store import audit_chain, open_store
 from hourhand.store.audit_chain import FLOOR, HEAD
 from hourhand.store.types import dump_json
@@ -360,12 +360,11 @@ async def test_a_noted_head_that_retention_removes_meanwhile_is_no_fault(
 async def test_hashing_does_not_keep_others_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await sealed(world)
     began, may_end = threading.Event(), threading.Event()
-    original = audit_chain.follow
 
     def slow(*given: Any) -> Any:
         began.set()
         assert may_end.wait(30)
-        return original(*given)
+        return follow(*given)
 
     monkeypatch.setattr(audit_chain, "follow", slow)
     verifying = asyncio.create_task(world.store.verify_audit())

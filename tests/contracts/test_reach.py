@@ -17,10 +17,11 @@ from hourhand.model.errors import Conflict, Forbidden, HasDependents, InvalidInp
 from hourhand.model.instance import Submission
 from hourhand.model.pause import PauseScope
 from hourhand.model.words import OutcomeKind, Role
+from hourhand.store import reach
 from hourhand.store.statements import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from contracts.world import World
     from hourhand.model.task import Task
@@ -185,6 +186,43 @@ async def test_instances_of_another_group_are_left_alone(world: World) -> None:
     await ed.dispatch([mine])
     assert await ed.cancel_many([mine], reason="mine") == [mine]
     assert (await ed.retry(mine)).status == "pending"
+
+
+@pytest.mark.parametrize("many", [False, True])
+async def test_an_instance_that_is_retried_into_another_group_meanwhile_is_out_of_reach(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, many: bool
+) -> None:
+    task = await world.task(group="alpha")
+    instance_id = await world.submit(task)
+    await world.store.cancel(instance_id, reason="first")
+    await world.store.edit_task(task.id, {"group": "beta"}, by="admin")
+    seen = await world.store.groups_of([instance_id])
+    await world.store.retry(instance_id, current_version=True)
+    looks = [seen]
+
+    async def look(tx: Tx, ids: Iterable[int]) -> dict[int, str]:
+        """As it was before the retry, the first time."""
+        return dict(looks.pop()) if looks else await look_now(tx, ids)
+
+    look_now = reach.groups_of
+    monkeypatch.setattr(reach, "groups_of", look)
+    ed = on_behalf(world, ED).store
+    with pytest.raises(Forbidden, match="out of reach"):
+        await (ed.cancel_many([instance_id], reason="ed's") if many else ed.cancel(instance_id, reason="ed's"))
+    assert looks == []
+    assert (await world.store.get_instance(instance_id)).status == "pending"
+
+
+async def test_a_retry_with_the_current_version_stays_within_reach(world: World) -> None:
+    task = await world.task(group="alpha")
+    instance_id = await world.submit(task)
+    await world.store.cancel(instance_id, reason="first")
+    await world.store.edit_task(task.id, {"group": "beta"}, by="admin")
+    ed = on_behalf(world, ED).store
+    with pytest.raises(Forbidden, match="out of reach"):
+        await ed.retry(instance_id, current_version=True)
+    assert (await world.store.get_instance(instance_id)).status == "cancelled"
+    assert (await ed.retry(instance_id)).status == "pending"
 
 
 async def test_the_groups_of_many_instances_are_one_look(world: World) -> None:

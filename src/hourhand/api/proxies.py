@@ -37,7 +37,7 @@ class Proxies:
         await self.app(scope, receive, send)
 
     def _sender(self, peer: tuple[str, int], said: list[str]) -> tuple[str, int]:
-        """Go back from proxy to proxy: each names whom it was asked by, and the first not trusted could say anything."""
+        """Go back from proxy to proxy: each names whom it was asked by, and one not trusted could say anything."""
         for word in reversed(",".join(said).split(",")):
             address = address_in(word)
             if address is None:

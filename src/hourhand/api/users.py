@@ -65,8 +65,8 @@ async def add_user(given: NewUser, store: TheStore, passwords: ThePasswords, res
             raise InvalidInput.one(
                 "Idempotency-Key",
                 None,
-                f"it was used for a request that made user {user.name!r}, whose password is another one: change it with "
-                f"PATCH /api/v1/users/{user.id}, or choose a new key",
+                f"it was used for a request that made user {user.name!r}, whose password is another one: change it "
+                f"with PATCH /api/v1/users/{user.id}, or choose a new key",
             )
     response.headers["Location"] = f"/api/v1/users/{user.id}"
     return plain(user)

@@ -1,9 +1,9 @@
 """Store: hints between the processes of a cluster, and between the parts of one process.
 
 NOTIFY takes a lock that all commits share (21 k → 5 k transactions/s when every one notifies), so each process sends
-at most one message every 50 ms, outside any transaction. What the engine waits for, and who may no longer read, is sent at once; what only people
-look at waits a little for more of its kind. Whoever listens also looks by itself from time to time: a lost hint costs
-a second, never an instance.
+at most one message every 50 ms, outside any transaction. What the engine waits for, and who may no longer read, is
+sent at once; what only people look at waits a little for more of its kind. Whoever listens also looks by itself from
+time to time: a lost hint costs a second, never an instance.
 """
 
 from __future__ import annotations

@@ -84,14 +84,18 @@ async def require_scope(tx: Tx, author: Author | None, what: str, scope: PauseSc
 
 
 async def require_instances(tx: Tx, author: Author | None, ids: Iterable[int]) -> None:
-    """Refuse instances of groups out of reach; those that there are not are left to the verb."""
+    """Refuse instances of groups out of reach; those that there are not are left to the verb.
+
+    A retry may bring an instance into the group that its task has now, so that a verb asks before, lest it tell of
+    others, and again once what it changes is locked.
+    """
     if author is not None and author.groups is not None:
         for one, group in (await groups_of(tx, ids)).items():
             require(author, f"instance {one}", group)
 
 
 async def groups_of(tx: Tx, ids: Iterable[int]) -> dict[int, str]:
-    """The names of the groups of instances, living or ended; an instance stays in its group for good.
+    """The names of the groups of instances, living or ended.
 
     Those that there are not, and those whose group is gone, are left out.
     """

@@ -29,6 +29,7 @@ class Bulk(Transactions):
             await reach.require_instances(tx, self._author, ids)
             before = await self._before_cancelling(tx, ids)
             found, aftermath = await cancel.cancel_instances(tx, ids, reason)
+            await reach.require_instances(tx, self._author, found)  # again: now they are locked
             await audit.record(
                 tx, self._author, [instances.cancelled(before[one], reason) for one in found if one in before]
             )

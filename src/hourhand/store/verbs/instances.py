@@ -82,6 +82,7 @@ class Instances(Transactions):
     async def _dispatch(self, tx: Tx, ids: Sequence[int]) -> Aftermath:
         await reach.require_instances(tx, self._author, ids)
         aftermath = await submit.dispatch(tx, ids)
+        await reach.require_instances(tx, self._author, ids)  # again: now they are locked
         if self._author is not None:
             held = {"status": Status.PLANNED, "blocked_by": BlockedBy.DISPATCH}  # or it would have been refused
             seen = (await audit.instances_seen(tx, ids)).values()
@@ -100,6 +101,7 @@ class Instances(Transactions):
             before = await self._before_cancel(tx, instance_id)
             found, aftermath = await cancel.cancel_instances(tx, [instance_id], reason)
             if found:
+                await reach.require_instances(tx, self._author, found)  # again: now it is locked
                 if before is not None:
                     await audit.record(tx, self._author, [cancelled(before, reason)])
                 return aftermath
@@ -127,8 +129,8 @@ class Instances(Transactions):
     ) -> Aftermath:
         await reach.require_instances(tx, self._author, [instance_id])
         ended, aftermath = await retry.retry(tx, instance_id, args, current_version=current_version)
-        if current_version:  # the task may belong to another group by now
-            await reach.require_instances(tx, self._author, [instance_id])
+        # Again: the task may belong to another group by now, or somebody else has retried it there meanwhile.
+        await reach.require_instances(tx, self._author, [instance_id])
         if self._author is not None:
             after = (await audit.instances_seen(tx, [instance_id]))[instance_id]
             was = {"status": ended["status"], "args": ended["args"], "reason": ended["error_message"]}
