@@ -210,3 +210,16 @@ async def test_bulk_leaves_alone_what_is_out_of_reach(api: Rest, world: World) -
 async def test_a_group_that_is_out_of_reach_is_no_filter(api: Rest) -> None:
     for route in ("GET /tasks", "GET /instances", "GET /execution-logs", "GET /tasks/graph"):
         problem(await api.ask(route, "viewer@open", params={"group": "secret"}), 403)
+
+
+async def test_who_may_not_write_tasks_does_not_see_the_secrets_in_their_payloads(api: Rest) -> None:
+    payload = {"command": ["curl", "--token", "canary-1", "x"], "env": {"API_KEY": "canary-2"}}
+    task = {"name": "with secrets", "type": "command", "payload": payload}
+    made = ok(await api.ask("POST /tasks", "admin", json=task), 201)
+    api.ids["task_id"] = str(made["id"])
+    for route in ("GET /tasks", "GET /tasks/{task_id}", "GET /tasks/{task_id}/versions"):
+        for role in Role:
+            answer = await api.ask(route, role.value)
+            seen = "canary" in answer.text
+            assert seen is role.includes(Role.EDITOR), (route, role)
+            assert "with secrets" in answer.text

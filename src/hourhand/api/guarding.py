@@ -162,6 +162,8 @@ def _reason(error: Exception) -> str:
         case InvalidInput():
             return f"wrong values: {', '.join(each.field for each in error.errors)}"
         case RequestValidationError():
+            if any(each["type"] == "json_invalid" for each in error.errors()):
+                return "the body is not JSON"
             fields = (".".join(map(str, each["loc"][1:])) for each in error.errors())
             return f"wrong values: {', '.join(fields)}"[:1_000]
         case HTTPException():

@@ -216,6 +216,7 @@ def welcome(settings: Settings, address: str) -> HTMLResponse:
 <pre><code>{escape(over_rest)}</code></pre>
 <h2>The token</h2>
 <p>Everything under <code>/api/v1</code> needs one. {where}
+<p><a href="/sign-in">Sign in</a> · <a href="/docs">REST, to read and try out</a></p>
 </main>
 </body>
 </html>

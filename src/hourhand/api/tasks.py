@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated
 
@@ -16,12 +17,15 @@ from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.schedules import PreviewOutput, previewed
 from hourhand.api.shapes import INSTANCE, TASK, TASKS, VERSIONS, Plain, plain
 from hourhand.api.task_inputs import BackfillInput, NewTask, RunInput, TaskEdit, refuse_declared_hash, split_version
+from hourhand.model.access import Principal
 from hourhand.model.errors import NotFound
 from hourhand.model.filters import TaskFilter
 from hourhand.model.instance import Submission
+from hourhand.model.task import Task, TaskDefinition
 from hourhand.model.words import Role, TaskType, TriggeredBy
 from hourhand.rules.definition import changes_from, definition_from
 from hourhand.rules.pausing import NOTHING, rests_of
+from hourhand.rules.redaction import redacted
 from hourhand.rules.schedule import After, parse
 from hourhand.rules.upcoming import upcoming as fires
 
@@ -67,13 +71,18 @@ async def list_tasks(
     within = None if caller.groups is None else tuple(sorted(caller.groups))
     wanted = TaskFilter(q=q, name=name, enabled=enabled, group=group, groups=within, type=type)
     found = await store.list_tasks(wanted, limit=page.limit, cursor=page.cursor)
-    return {"items": [plain(task) for task in found.items], "next_cursor": found.next_cursor}
+    return {"items": [_seen(task, caller) for task in found.items], "next_cursor": found.next_cursor}
 
 
 @router.get("/{task_id}", response_model=TASK, summary="One task")
-async def get_task(task_id: int, store: TheStore) -> Plain:
-    """As it stands now."""
-    return plain(await store.get_task(task_id))
+async def get_task(task_id: int, store: TheStore, caller: Caller) -> Plain:
+    """As it stands now; who may not write tasks does not see what looks like a secret in its payload."""
+    return _seen(await store.get_task(task_id), caller)
+
+
+def _seen(task: Task, caller: Principal) -> Plain:
+    """A payload may hold a password in its env, its headers or its words."""
+    return plain(task) if caller.role.includes(Role.EDITOR) else plain(replace(task, payload=redacted(task.payload)))
 
 
 @router.patch("/{task_id}", response_model=TASK, summary="Change some fields of a task")
@@ -109,7 +118,13 @@ async def list_versions(task_id: int, store: TheStore, page: ThePage, caller: Ca
     if not found.items and page.cursor is None:
         raise NotFound("task", task_id)
     seen = [version for version in found.items if caller.reaches(version.definition.group)]
+    if not caller.role.includes(Role.EDITOR):
+        seen = [replace(one, definition=_masked(one.definition)) for one in seen]
     return {"items": [plain(version) for version in seen], "next_cursor": found.next_cursor}
+
+
+def _masked(definition: TaskDefinition) -> TaskDefinition:
+    return replace(definition, payload=redacted(definition.payload))
 
 
 @router.get("/{task_id}/upcoming", summary="When a task fires next")
