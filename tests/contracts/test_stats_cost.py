@@ -101,7 +101,8 @@ async def test_the_tail_is_read_by_the_index_of_its_time(cluster_world: World) -
         (reasons(grouped=False, typed=False), tail | {"limit": 1_000, "looked_at": 1_000}),
         (stats_fold._FIRST_LOG, tail),  # noqa: SLF001 - what is looked at every few seconds
     ):
-        assert await plans.scans(statement, params) == [], statement.compiled("postgresql").sql
+        scanned = [one for one in await plans.scans(statement, params) if "execution_logs" in one]
+        assert scanned == [], statement.compiled("postgresql").sql  # of the one task a scan is right
         assert await plans.cost(statement, params) < 500, "of some thousand pages"
 
 

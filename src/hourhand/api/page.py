@@ -167,8 +167,11 @@ def sign_in() -> HTMLResponse:
 <label for="password">Password</label>
 <input id="password" type="password" autocomplete="current-password" maxlength="1000" required>
 <button>Sign in</button>
+<p>No user yet? Open the link that the server printed at its first start, or make one:
+<code>hourhand user add NAME</code></p>
 </form>
 <button id="out" type="button" hidden>Sign out</button>
+<p><a href="/docs">REST, to read and try out</a></p>
 </main>
 <script>{SCRIPT}</script>
 </body>
