@@ -142,9 +142,9 @@ async def test_failures_are_told_by_reason(rest: httpx.AsyncClient, world: World
     ids = []
     for number in range(3):
         ids.append(await world.submit(task))
-        await world.end(await world.claim(), OutcomeKind.FAILED, error_message=f"exit code {number}")
+        await world.end(await world.claim(), OutcomeKind.FAILED, error_message=f"order {1234 + number} is not there")
     (found,) = ok(await rest.get(f"{STATS}/failures"))["items"]
-    assert (found["type"], found["reason"], found["count"]) == ("command", "exit code #", 3)
+    assert (found["type"], found["reason"], found["count"]) == ("command", "order # is not there", 3)
     assert found["instance_id"] == ids[-1]
     assert found["tasks"] == [{"id": task.id, "name": "books"}]
     assert found["first_seen"] < found["last_seen"]
