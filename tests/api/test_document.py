@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import openapi_spec_validator
 import pytest
+from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
 from api.answers import API
@@ -132,3 +133,33 @@ print(version.sync(client=client).version, type(list_tasks.sync(client=client, l
     used = subprocess.run([generator.parent / "python", "-c", script], capture_output=True, text=True, check=False)
     assert used.returncode == 0, used.stderr
     assert used.stdout.strip() == f"{__version__} TaskPage"
+
+
+def _example(schema: dict[str, Any], document: dict[str, Any]) -> Any:
+    """An example: its own, or put together from those of its parts; None where one is missing."""
+    while "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    own = [*schema.get("examples", ()), *(schema[key] for key in ("const", "default") if key in schema)]
+    if own or "anyOf" in schema:
+        return own[0] if own else _example(schema["anyOf"][0], document)
+    kind = schema.get("type")
+    if kind == "object":
+        parts = {name: _example(part, document) for name, part in schema.get("properties", {}).items()}
+        return None if any(parts[name] is None for name in schema.get("required", parts)) else parts
+    if kind == "array":
+        return [_example(schema["items"], document)]
+    return schema["enum"][0] if "enum" in schema else {"integer": 1, "boolean": True}.get(str(kind))
+
+
+def test_every_body_and_every_answer_has_an_example_that_fits_it(document: dict[str, Any]) -> None:
+    checked = 0
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            contents = [answer.get("content", {}) for status, answer in operation["responses"].items() if status < "3"]
+            contents.append(operation.get("requestBody", {}).get("content", {}))
+            for schema in (one["application/json"]["schema"] for one in contents if "application/json" in one):
+                example = _example(schema, document)
+                assert example is not None, (method, path)
+                Draft202012Validator({**schema, "components": document["components"]}).validate(example)
+                checked += 1
+    assert checked > 90

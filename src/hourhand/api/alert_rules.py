@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Input
+from hourhand.api.inputs import Input, example
 from hourhand.api.requests import Caller, ThePage, ThePost, TheStore
 from hourhand.api.shapes import Plain, page_of, plain
 from hourhand.contracts.notifier import NotSent
@@ -36,10 +36,6 @@ _SHOWN = {"id": "5f0c2a9be41d7733", "kind": "webhook", "target": "https://exampl
 _AT = "2026-11-15T01:00:00Z"
 
 
-def _example(**values: object) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [cast("Any", values)]})
-
-
 class _Written(Input):
     condition: dict[str, Any] = Field(default={}, description="An object with its `kind`, and what that needs")
     scope: Any = Field(default="all", description='"all", {"group": name or id} or {"task": name or id}')
@@ -55,7 +51,7 @@ class _Written(Input):
 class NewAlertRule(_Written):
     """An alert rule to be made."""
 
-    model_config = _example(**_WRITTEN, targets=_TARGETS)
+    model_config = example(**_WRITTEN, targets=_TARGETS)
     name: Any
     condition: Any = Field(description="An object with its `kind`, and what that needs")
     targets: list[Any] = Field(
@@ -66,7 +62,7 @@ class NewAlertRule(_Written):
 class AlertRuleEdit(_Written):
     """What is to be changed of an alert rule."""
 
-    model_config = _example(enabled=False, targets=[{"id": _SHOWN["id"]}, "slack://tokenA/tokenB/tokenC/channel"])
+    model_config = example(enabled=False, targets=[{"id": _SHOWN["id"]}, "slack://tokenA/tokenB/tokenC/channel"])
     name: Any = None
     condition: Any = None
     targets: list[Any] = Field(default=[], description='All of them; {"id": …} keeps one of those there are')
@@ -75,7 +71,7 @@ class AlertRuleEdit(_Written):
 class TargetOutput(BaseModel):
     """Where notices go, as far as it may be shown."""
 
-    model_config = _example(**_SHOWN)
+    model_config = example(**_SHOWN)
     id: str
     kind: str
     target: str
@@ -84,7 +80,7 @@ class TargetOutput(BaseModel):
 class AlertRuleOutput(BaseModel):
     """An alert rule."""
 
-    model_config = _example(
+    model_config = example(
         id=1,
         **_WRITTEN,
         targets=[_SHOWN],
@@ -112,9 +108,7 @@ class AlertRuleOutput(BaseModel):
 class TargetTested(BaseModel):
     """What became of a test at one target."""
 
-    model_config = _example(
-        id=_SHOWN["id"], target=_SHOWN["target"], ok=False, error="https://example.com answered 500"
-    )
+    model_config = example(id=_SHOWN["id"], target=_SHOWN["target"], ok=False, error="https://example.com answered 500")
     id: str
     target: str
     ok: bool
@@ -124,7 +118,7 @@ class TargetTested(BaseModel):
 class Tested(BaseModel):
     """What became of a test."""
 
-    model_config = _example(
+    model_config = example(
         targets=[{"id": _SHOWN["id"], "target": _SHOWN["target"], "ok": True, "error": None}],
     )
     targets: list[TargetTested]
@@ -133,7 +127,7 @@ class Tested(BaseModel):
 class FiringOutput(BaseModel):
     """Something that a rule's condition holds for just now."""
 
-    model_config = _example(
+    model_config = example(
         rule_id=1,
         rule_name="the books",
         subject="task:7",
@@ -154,7 +148,7 @@ class FiringOutput(BaseModel):
 class NoticeOutput(BaseModel):
     """A notice, and what became of it at one target."""
 
-    model_config = _example(
+    model_config = example(
         id=12,
         notice_id="1-1794704400000000",
         rule_id=1,

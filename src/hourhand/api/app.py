@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, FastAPI, Security
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class Version(BaseModel):
     """Which Hourhand this is."""
 
-    version: str
+    version: str = Field(examples=[__version__])
 
 
 class StoredTokens:

@@ -10,7 +10,7 @@ from fastapi import Depends
 from pydantic import BaseModel, ConfigDict, Field
 
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Id, Input, Instant
+from hourhand.api.inputs import Id, Input, Instant, example
 from hourhand.api.requests import Caller, TheGroups, TheReach, TheStore
 from hourhand.contracts.store import Store
 from hourhand.model.errors import Conflict, Forbidden, Gone, HourhandError, InvalidInput, NotFound
@@ -41,6 +41,8 @@ class TaskChoice(Input):
 class TasksInput(Input):
     """What to do with which tasks."""
 
+    model_config = example(action="disable", filter={"group": "billing"}, dry_run=True)
+
     action: Literal["enable", "disable", "delete"]
     filter: TaskChoice
     dry_run: bool = Field(default=False, strict=True, description="Only count")
@@ -63,6 +65,8 @@ class InstanceChoice(Input):
 
 class InstancesInput(Input):
     """What to do with which instances."""
+
+    model_config = example(action="cancel", filter={"task_id": 7, "status": "pending"}, reason="wrong data")
 
     action: Literal["cancel", "retry"]
     filter: InstanceChoice

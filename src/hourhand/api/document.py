@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -61,11 +62,31 @@ def document(app: FastAPI) -> dict[str, Any]:
     schemas["Problem"] = PROBLEM_SCHEMA
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    for schema in schemas.values():
+        for example in schema.get("examples", ()):
+            _put_back_nulls(example, schema, schemas)
     for path, methods in made["paths"].items():
         for method, operation in methods.items():
             _complete(operation, method.upper(), path)
     app.openapi_schema = made
     return made
+
+
+def _put_back_nulls(example: object, schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> None:
+    """Complete an example: FastAPI takes every null out of the document, also where a field must be there."""
+    while "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    if isinstance(example, dict):
+        parts = schema.get("properties", {})
+        for name in schema.get("required", ()):
+            anything = parts[name].keys().isdisjoint({"type", "anyOf", "$ref"})
+            if anything or {"type": "null"} in parts[name].get("anyOf", ()):
+                example.setdefault(name, None)
+        for name in parts.keys() & example.keys():
+            _put_back_nulls(example[name], parts[name], schemas)
+    elif isinstance(example, list) and "items" in schema:
+        for one in example:
+            _put_back_nulls(one, schema["items"], schemas)
 
 
 def _complete(operation: dict[str, Any], method: str, path: str) -> None:

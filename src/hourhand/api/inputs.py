@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -15,6 +15,11 @@ from hourhand.rules.definition import LARGEST_ID
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt _]", re.ASCII)
 FIRST_YEAR, LAST_YEAR = 1970, 2199  # between these lies every instant of a schedule
+
+
+def example(**values: Any) -> ConfigDict:  # noqa: ANN401 - whatever the fields are
+    """Give a body or an answer its example in the document."""
+    return ConfigDict(json_schema_extra={"examples": [values]})
 
 
 class Input(BaseModel):

@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 from hourhand.api.filters import Wanted
 from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Id, Input, Instant, Priority
+from hourhand.api.inputs import Id, Input, Instant, Priority, example
 from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, Plain, plain
 from hourhand.contracts.store import Store
@@ -48,11 +48,15 @@ class DispatchInput(Input):
 class CancelInput(Input):
     """Why."""
 
+    model_config = example(reason="the supplier sent wrong data")
+
     reason: str | None = Field(default=None, max_length=1_000)
 
 
 class RetryInput(Input):
     """With which arguments and which version of its task; by default those it had."""
+
+    model_config = example(args={"day": "2026-11-16"}, current_version=True)
 
     args: dict[str, Any] | None = None
     current_version: bool = Field(

@@ -27,7 +27,7 @@ class PreviewOutput(BaseModel):
 
     instants: list[datetime] = Field(examples=[["2026-11-16T08:00:00Z", "2026-11-17T08:00:00Z"]])
     description: str = Field(examples=["At 09:00 from Monday to Friday"])
-    notes: list[str]
+    notes: list[str] = Field(examples=[["it does not fire on 2027-03-28: 02:30 does not exist in Europe/Berlin"]])
 
 
 def previewed(schedule: Schedule, after: datetime, count: int, *, anchor: datetime) -> PreviewOutput:

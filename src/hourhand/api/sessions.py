@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from hourhand.api.browser import csrf_token, forget_cookie, session_secret, set_cookie
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Line
+from hourhand.api.inputs import Line, example
 from hourhand.api.passwords import Confidential, Passwords, Secret, refuse_weak
 from hourhand.api.requests import Caller, ThePage, TheStore
 from hourhand.api.shapes import Plain, page_of, plain, shape
@@ -64,6 +64,8 @@ class SignIn(Confidential):
 
 class PasswordChange(Confidential):
     """The password there is, and the one there shall be."""
+
+    model_config = example(old="the one you have", new="a longer one than before")
 
     old: Secret
     new: Secret = Field(description="12 to 1000 characters of any kind")

@@ -10,7 +10,7 @@ from fastapi import Depends, Query
 from pydantic import BaseModel, create_model
 
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Instant
+from hourhand.api.inputs import Instant, example
 from hourhand.api.requests import TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.shapes import Plain, page_of, plain, shape
 from hourhand.model.errors import InvalidInput, shown
@@ -63,7 +63,7 @@ _TOUCHED = TouchedTask(id=7, name="close_books")
 _FAILURE = Failure(
     type="command",
     operation_kind=None,
-    reason="exit code #",
+    reason="exit code 3",
     count=2,
     first_seen=_AT,
     last_seen=_AT,
@@ -72,10 +72,13 @@ _FAILURE = Failure(
 )
 
 
-def _of_period(name: str, doc: str, item: type[BaseModel], **added: object) -> type[BaseModel]:
-    """Make the JSON form of what ended in a period."""
-    told: dict[str, Any] = {"from": (datetime, ...), "to": (datetime, ...), **added, "items": (list[item], ...)}  # type: ignore[valid-type]
-    return create_model(name, __doc__=doc, **told)
+def _of_period(name: str, doc: str, item: type[BaseModel], **added: int) -> type[BaseModel]:
+    """Make the JSON form of what ended in a period, with the example of its items."""
+    told: dict[str, Any] = {"from": (datetime, ...), "to": (datetime, ...)}
+    told |= dict.fromkeys(added, (int, ...)) | {"items": (list[item], ...)}  # type: ignore[valid-type]
+    (shown_item,) = item.model_json_schema()["examples"]
+    period = {"from": "2026-11-15T00:00:00Z", "to": "2026-11-15T01:00:00Z"}
+    return create_model(name, __doc__=doc, __config__=example(**period, **added, items=[shown_item]), **told)
 
 
 GROUP_STANDING = shape("GroupStanding", Standing, plain(_STANDING, group="default"), group=str)
@@ -87,7 +90,7 @@ OVERVIEW = shape(
     groups=list[GROUP_STANDING],  # type: ignore[valid-type]  # made from the dataclass
     **{"from": datetime, "to": datetime},
 )
-SERIES = _of_period("Series", "Figures step by step.", shape("Point", Point, plain(_POINT)), step_seconds=(int, ...))
+SERIES = _of_period("Series", "Figures step by step.", shape("Point", Point, plain(_POINT)), step_seconds=60)
 DISTRIBUTION = _of_period("Distribution", "Figures by type and operation kind.", shape("Share", Share, plain(_SHARE)))
 TOUCHED_TASK = shape("TouchedTask", TouchedTask, plain(_TOUCHED))
 FAILURE = shape(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import Field, TypeAdapter, WithJsonSchema
 
-from hourhand.api.inputs import Input, Instant, Priority
+from hourhand.api.inputs import Input, Instant, Priority, example
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.task import TaskDefinition
 from hourhand.rules.definition import FIELDS, LARGEST_ID, RANGES, TEXTS
@@ -89,6 +89,8 @@ def split_version(given: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]
 
 class RunInput(Input):
     """How to run a task by hand."""
+
+    model_config = example(args={"day": "2026-11-15"}, priority=3, key="2026-11-15")
 
     args: dict[str, Any] | None = Field(default=None, examples=[{"day": "2026-11-15"}])
     priority: Priority | None = Field(default=None, description="0 (highest) to 9; the task's, unless given")

@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Line
+from hourhand.api.inputs import Line, example
 from hourhand.api.passwords import Confidential, Passwords, Secret, refuse_weak, the_passwords
 from hourhand.api.requests import ThePage, TheStore
 from hourhand.api.shapes import Plain, page_of, plain, shape
@@ -41,6 +41,8 @@ class NewUser(Confidential):
 
 class UserEdit(Confidential):
     """What to change about a user; each change ends all sessions of the user."""
+
+    model_config = example(role="operator", groups=["billing"])
 
     role: Role | None = Field(default=None, examples=["operator"])
     groups: GroupNames | None = Field(default=None, description="null: all groups", examples=[["billing"]])
