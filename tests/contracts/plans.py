@@ -59,17 +59,22 @@ class PostgresqlPlans:
     def __init__(self, store: Store) -> None:
         self._pool: Any = store.database.pool  # type: ignore[attr-defined]  # PostgreSQL
 
-    async def scans(self, statement: Statement, params: dict[str, Any]) -> list[str]:
-        """The big tables that would be read without an index."""
+    async def scans(self, statement: Statement, params: dict[str, Any], *, unavoidable: bool = False) -> list[str]:
+        """The big tables that would be read without an index.
+
+        With `unavoidable` only those for which there is no index: to read a table of a test is often the cheaper way,
+        and what PostgreSQL takes for cheaper depends on what it has seen of the table so far.
+        """
         compiled = statement.compiled("postgresql")
         arguments = compiled.arguments(params)
         async with self._pool.acquire() as connection:
+            await connection.execute(f"SET enable_seqscan = {'off' if unavoidable else 'on'}")
             custom = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {compiled.sql}", *arguments)
             await connection.execute(f"PREPARE planned AS {compiled.sql}")
             await connection.execute("SET plan_cache_mode = force_generic_plan")
             nulls = f"({', '.join(['NULL'] * len(arguments))})" if arguments else ""
             generic = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE planned {nulls}")
-            await connection.execute("RESET plan_cache_mode; DEALLOCATE planned")
+            await connection.execute("RESET plan_cache_mode; RESET enable_seqscan; DEALLOCATE planned")
         return [scan for plan in (custom, generic) for scan in _sequential(json.loads(plan)[0]["Plan"])]
 
     async def cost(self, statement: Statement, params: dict[str, Any]) -> int:
