@@ -8,7 +8,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from engine.http_serving import resolving
-from hourhand.runners.addresses import AddressPolicy, AddressRefused, Resolver
+from hourhand.service.addresses import AddressPolicy, AddressRefused, Resolver
 from hourhand.settings import Settings
 
 GLOBAL = [

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import errno
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import uvicorn
 
@@ -16,6 +16,7 @@ from hourhand.api.streaming import Streams
 from hourhand.bootstrap import AdminToken, engine, ensure_admin_token
 from hourhand.bootstrap.engine import Work, awaited_store
 from hourhand.model.errors import HourhandError, InvalidInput
+from hourhand.service.listening import Server, unbound
 from hourhand.service.outage import Outage
 from hourhand.service.signals import Stopping, signals
 from hourhand.settings import Settings
@@ -53,7 +54,7 @@ async def serve(
             if prepare is not None:
                 await prepare(store)
             app = create_app(store, settings)
-            server = _Server(
+            server = Server(
                 uvicorn.Config(
                     app,
                     http=Connection,
@@ -87,19 +88,8 @@ async def _stop_with(server: uvicorn.Server, streams: Streams, stopping: Stoppin
     server.should_exit = True
 
 
-class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever started it: there is more to stop than this."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 def _bind(settings: Settings) -> tuple[socket.socket, AddressTaken | None]:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # The protocol is named so that asyncio sends small packets at once: else answers wait 40 ms for acknowledgements.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = unbound(settings.host)
     try:
         listener.bind((settings.host.strip("[]"), settings.port))
     except OSError as error:
@@ -113,7 +103,6 @@ def _bind(settings: Settings) -> tuple[socket.socket, AddressTaken | None]:
         raise InvalidInput.one(
             "host", settings.host, f"cannot listen on {settings.host} port {settings.port}: {reason}"
         ) from None
-    listener.setblocking(False)  # noqa: FBT003  # the standard library's signature
     return listener, None
 
 

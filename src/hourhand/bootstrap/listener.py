@@ -19,6 +19,7 @@ from starlette.routing import Route
 from hourhand.contracts.store import Store
 from hourhand.model.errors import InvalidInput
 from hourhand.service.health import Health
+from hourhand.service.listening import Server, unbound
 from hourhand.service.scrape import Scrape
 from hourhand.settings import Settings
 
@@ -70,7 +71,7 @@ async def listening(settings: Settings) -> AsyncIterator[Watched]:
         yield watched
         return
     with _bound(settings.host, settings.metrics_port) as listener:
-        server = _Server(
+        server = Server(
             uvicorn.Config(
                 watched.application(),
                 log_config=None,
@@ -90,19 +91,9 @@ async def listening(settings: Settings) -> AsyncIterator[Watched]:
             await serving
 
 
-class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever started it: there is more to stop than this."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 @contextmanager
 def _bound(host: str, port: int) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with unbound(host) as listener:
         try:
             listener.bind((host.strip("[]"), port))
         except OSError as error:
@@ -112,5 +103,4 @@ def _bound(host: str, port: int) -> Iterator[socket.socket]:
                 f"cannot listen on {host} port {port} for metrics: {error.strerror or error}; each process needs a "
                 "port of its own, so choose another with --metrics-port (HOURHAND_METRICS_PORT)",
             ) from None
-        listener.setblocking(False)  # noqa: FBT003  # the standard library's signature
         yield listener

@@ -16,10 +16,10 @@ from hourhand.model.instance import Outcome
 from hourhand.model.payload import HttpPayload
 from hourhand.model.words import OutcomeKind, TaskType
 from hourhand.rules.payload import payload_from
-from hourhand.runners.addresses import AddressPolicy, AddressRefused, Resolve, Resolver
 from hourhand.runners.http_answer import Answer, read_answer
-from hourhand.runners.http_connection import CheckedNetwork, open_pool, reason, trusted_authorities
 from hourhand.runners.http_request import CALLBACK, REDIRECTS, Call, call_from, redirected
+from hourhand.service.addresses import AddressPolicy, AddressRefused, Resolve, Resolver
+from hourhand.service.connection import CheckedNetwork, open_pool, reason, trusted_authorities
 from hourhand.settings import Settings
 
 MOST_REDIRECTS = 3

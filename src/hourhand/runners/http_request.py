@@ -19,8 +19,8 @@ from hourhand import __version__
 from hourhand.contracts.runner import Attempt
 from hourhand.model.errors import InvalidInput
 from hourhand.model.payload import HttpPayload
-from hourhand.runners.addresses import AddressRefused
 from hourhand.runners.substituting import filled
+from hourhand.service.addresses import AddressRefused
 
 Headers = tuple[tuple[str, str], ...]
 CALLBACK = "Hourhand-Callback"
