@@ -2,6 +2,7 @@
 # make test    everything that must hold, on a fresh machine too
 # make check   the static checks alone        make fmt     format and fix
 # make bench   every benchmark                make chaos   the long runs
+# make docs    the documentation as a site in site/        make reference   write what of it is read off the code
 # make clean   remove what the targets above made
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check fmt bench chaos clean
+.PHONY: help serve test check fmt bench chaos docs docs-serve reference clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -37,8 +38,20 @@ chaos: $(VENV)/.installed-dev
 	@scripts/system-packages
 	@HOURHAND_EXAMPLES=20 $(BIN)/python scripts/run-tests --chaos
 
+docs: $(VENV)/.installed-dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in site/: open site/index.html by way of a server, such as: python3 -m http.server -d site"
+
+docs-serve: $(VENV)/.installed-dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+reference: $(VENV)/.installed-dev
+	@$(BIN)/python scripts/generate-reference
+	@PYTHONPATH=tests $(BIN)/python tests/architecture/lifecycle_diagram.py
+	@PYTHONPATH=tests $(BIN)/python tests/architecture/source_schemas.py
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist build
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = "%d.%d" % sys.version_info[:2]; sys.exit(0 if sys.version_info >= (3, 11) else "Hourhand needs Python 3.11 or newer, and $(PYTHON) is Python " + v + ": run make again with PYTHON=python3.11 (or newer)")'

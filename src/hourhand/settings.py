@@ -6,9 +6,11 @@ operator wrote it (`--port`, `HOURHAND_PORT`, `port in hourhand.toml`), the valu
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
@@ -34,35 +36,74 @@ class Settings(BaseSettings):
     """Everything that can be chosen, with its default."""
 
     model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, hide_input_in_errors=True
+        env_prefix=ENV_PREFIX,
+        extra="forbid",
+        frozen=True,
+        env_ignore_empty=True,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
     )
 
     data_dir: Path = Path("hourhand-data")
+    """The folder of what belongs to this installation: the SQLite file, the admin token, the key of secrets."""
     store: str = ""
+    """Where everything is kept: `sqlite:///file.db`, or `postgresql://user:password@host:port/database`. By default
+    `hourhand.db` in the data folder.
+    """
     host: str = "127.0.0.1"
+    """The address that the API, and the port of metrics, listen on."""
     port: int = Field(default=8420, ge=0, le=65535)
+    """The port of the API; 0 picks a free one."""
     allow_remote: bool = False
+    """Let `host` be an address that other machines can reach."""
     metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    """A further port for `/metrics`, `/healthz` and `/readyz`, without a token; also of processes without an API."""
     trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = ()
+    """Reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed."""
     max_streams: int = Field(default=1_000, ge=0)
+    """How many event streams may be open in each process."""
     group: str = Field(default="default", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    """The group that an executor serves; with an app, the app's."""
     concurrency: int = Field(default=32, ge=1, le=10_000)
+    """How many instances an executor runs at once."""
     heartbeat_seconds: float = Field(default=5, ge=0.1, le=3600, allow_inf_nan=False)
+    """How often an executor shows that it is alive; the same for the whole cluster."""
     lease_seconds: float = Field(default=15, ge=0.3, le=86_400, allow_inf_nan=False)
+    """How long an executor may be silent before its work is given to others; more than two heartbeats, and the same for
+    the whole cluster.
+    """
     retention_days: int = Field(default=30, ge=1, le=36_500)
+    """How long execution logs, and what belongs to them, are kept."""
     audit_retention_days: int = Field(default=400, ge=1, le=36_500)
+    """How long entries of the audit are kept."""
     url: str = Field(default="http://127.0.0.1:8420", pattern=r"^https?://[^\s/]+")
+    """The server that the command line and `Client` speak to. By default the one of this machine."""
     token: SecretStr | None = None
+    """The token that they show. By default the admin token in the data folder, to this machine only."""
     secret_key: SecretStr | None = None
+    """What stored secrets are sealed with: 32 random bytes in base64, the same for the whole cluster. On SQLite it is
+    made at first use; on PostgreSQL it is needed once secrets are stored.
+    """
     secret_key_file: Path | None = None
+    """A file that holds `secret_key`, in place of it."""
     http_allow: Annotated[tuple[Network, ...], NoDecode] = ()
+    """Networks that http tasks and webhooks may reach beside global addresses; and beside loopback, in a process whose
+    API is bound to it.
+    """
     labels: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)
+    """What is special about an executor, for tasks that ask for it by `executor_labels`."""
     grace_seconds: float = Field(default=10, ge=0, le=3600, allow_inf_nan=False)
+    """How long what is to be stopped may take to end by itself."""
     command_shell: bool = True
+    """Whether command tasks may give a text to a shell."""
     command_allow: Annotated[tuple[str, ...], NoDecode] = ()
+    """The only programs that command tasks may run, by name or path. By default any."""
     command_user: str | None = None
+    """The user that commands run as; the executor must be root, or that user. By default the executor's own."""
     command_memory_mb: int | None = Field(default=None, ge=16)
+    """How much address space each process of a command may have, in MB. By default any."""
     command_processes: int | None = Field(default=None, ge=1)
+    """How many processes and threads the user of commands may have. By default any number."""
 
     @classmethod
     def settings_customise_sources(
@@ -219,5 +260,50 @@ def _field_error(detail: ErrorDetails, flags: dict[str, object], from_file: dict
         value = without_password(value)
     if detail["type"] == "refused":
         return FieldError(name, value, detail["msg"])
-    reason = detail["msg"][:1].lower() + detail["msg"][1:]
-    return FieldError(name, value, f"{value!r} is refused: {reason}")
+    return FieldError(name, value, f"{value!r} is refused: {_reason(detail, setting, value)}")
+
+
+def _reason(detail: ErrorDetails, setting: str, value: object) -> str:
+    """Why, in our words, and what would be right."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if setting == "port" and str(value).startswith("tcp://"):
+        return "Kubernetes sets it so for a service named hourhand (enableServiceLinks: false, or give --port)"
+    if kind in _FORMS:
+        default = Settings.model_fields[setting].default
+        return _FORMS[kind] + ("" if default in (None, "", True, False) else f", such as {default:g}")
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS[setting]
+    bounds = {"greater_than_equal": "at least", "less_than_equal": "at most"}
+    if kind in bounds:
+        (bound,) = context.values()
+        return f"give {bounds[kind]} {bound:g}"
+    return detail["msg"][:1].lower() + detail["msg"][1:]
+
+
+_FORMS = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "it is not a whole number; give one"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "it is not a number; give one"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "it is neither true nor false; give one of them"),
+}
+_PATTERNS = {
+    "url": "it is no address of a server; give one such as http://127.0.0.1:8420",
+    "group": "a group's name is up to 100 letters, digits, dots, dashes and underscores, and begins with one of the "
+    "first two",
+}
+
+
+def misspelt_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of ours that are no setting but nearly one, and that one; others may be anybody's."""
+    known = [name.upper() for name in Settings.model_fields]
+    found = {}
+    for variable in environment:
+        name = variable.upper().removeprefix(ENV_PREFIX)
+        if not variable.startswith(ENV_PREFIX) or name in known or name.startswith(_OTHERS):
+            continue
+        if close := difflib.get_close_matches(name, known, n=1, cutoff=0.75):
+            found[variable] = f"{ENV_PREFIX}{close[0]}"
+    return found
+
+
+_OTHERS = ("DEBUG", "SERVICE_")
+"""The command's own, which must hold before any setting can be read, and what Kubernetes sets for a service."""

@@ -12,6 +12,7 @@ from pydantic_core.core_schema import ErrorType
 from api.answers import API
 from api.fuzz_arena import PASSWORD, Arena, arena
 from api.fuzz_values import NEVER, NO_JSON, TIMES, allows, body_with, is_time, places, resolved, values_for
+from hourhand.api.gate import LARGER_BODIES, MAX_BODY_BYTES
 from hourhand.api.wording import field_error
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ BODIES: dict[str, Any] = {
     "POST /sessions/current/password": {"old": PASSWORD, "new": f"{PASSWORD}!"},
     "POST /tasks": TASK,
     "PATCH /tasks/{task_id}": {"description": "x"},
+    "POST /tasks/apply": {"name": "x", "tasks": [{"name": "x", "command": ["true"]}], "dry_run": True},
     "POST /tasks/bulk": {"action": "disable", "filter": {"q": "nothing is called so"}, "dry_run": True},
     "POST /tasks/{task_id}/run": {"args": {}, "key": "x"},
     "POST /tasks/{task_id}/backfill": {"from": "2026-11-01T00:00:00Z", "to": "2026-11-02T00:00:00Z"},
@@ -168,7 +170,7 @@ def test_unknown_missing_and_repeated_keys_are_refused(there: Arena, target: tup
 @every_body
 def test_what_is_no_body_at_all_is_refused(there: Arena, target: tuple[str, str], name: str) -> None:
     ask, body = there.admin.ask, json.dumps(BODIES[name]).encode()
-    ask(*target, b'{"x": "' + b"x" * 1024 * 1024 + b'"}').refused(413)
+    ask(*target, b'{"x": "' + b"x" * LARGER_BODIES.get(target, MAX_BODY_BYTES) + b'"}').refused(413)
     ask(*target, b"[" * 1000).refused(400)
     ask(*target, b'{"x":' * 100_000).refused(400)
     ask(*target, b'{"x": "\xff"}').refused(400)

@@ -156,9 +156,10 @@ async def test_each_attempt_is_shown_and_last_the_one_that_runs_or_ended_it(
     items = ok(await rest.get(path))["items"]
     assert [(each["outcome"], each["error_message"]) for each in items] == [("failed", "first"), (None, None)]
     assert (items[1]["fence"], items[1]["end_time"]) == (second.fence, None)
-    await world.end([second], OutcomeKind.FAILED, error_message="second")
+    await world.end([second], OutcomeKind.TIMED_OUT, error_message="timed out after 5 s")
     items = ok(await rest.get(path))["items"]
-    assert [(each["outcome"], each["error_message"]) for each in items] == [("failed", "first"), ("failed", "second")]
+    expected = [("failed", "first"), ("timed_out", "timed out after 5 s")]
+    assert [(each["outcome"], each["error_message"]) for each in items] == expected
     assert all(each["executor_id"] == "e1" and each["end_time"] for each in items)
 
 

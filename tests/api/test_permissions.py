@@ -153,6 +153,9 @@ async def test_objects_of_another_group_are_refused_to_the_limited(api: Rest) ->
 
 BODIES: list[tuple[str, dict[str, Any]]] = [
     ("POST /tasks", {"name": "x", "type": "command", "payload": {"command": ["ls"]}, "group": "secret"}),
+    ("POST /tasks/apply", {"name": "x", "tasks": [{"name": "x", "command": ["ls"], "group": "secret"}]}),
+    ("POST /tasks/apply", {"name": "x", "tasks": [{"name": "hidden", "command": ["ls"], "group": "open"}]}),
+    ("POST /tasks/apply", {"name": "x", "tasks": [], "groups": ["new"]}),
     ("POST /instances", {"task_id": "task_id"}),
     ("POST /instances/dispatch", {"ids": ["instance_id"]}),
     ("POST /instances/bulk", {"action": "cancel", "filter": {"group": "secret"}}),

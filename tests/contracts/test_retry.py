@@ -128,7 +128,28 @@ async def test_retries_are_counted_anew(world: World) -> None:
     await world.store.retry(submitted)
 
     assert len(await world.run_all(kind=OutcomeKind.FAILED)) == 2
-    assert len(await world.store.list_attempts(submitted)) == 2
+
+
+async def test_an_ending_that_was_taken_back_is_an_attempt_among_others(world: World) -> None:
+    await world.executor()
+    submitted = await world.submit(await world.task(max_retries=1, retry_delay_seconds=0))
+    first = await world.run_all(kind=OutcomeKind.FAILED)
+    await world.store.retry(submitted)
+    (second,) = await world.run_all(kind=OutcomeKind.SUCCESS)
+
+    attempts = await world.store.list_attempts(submitted)
+
+    assert [one.fence for one in attempts] == [one.fence for one in first] < [second.fence]
+    assert [one.outcome for one in attempts] == [OutcomeKind.FAILED, OutcomeKind.FAILED]
+    assert all(one.start_time and one.start_time <= one.end_time for one in attempts)
+
+
+async def test_an_ending_without_an_attempt_is_none(world: World) -> None:
+    submitted = await world.submit(await world.task())
+    await world.store.cancel(submitted, reason="not today")
+    await world.store.retry(submitted)
+
+    assert await world.store.list_attempts(submitted) == []
 
 
 async def test_the_log_row_is_superseded_and_the_next_end_is_another(world: World) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 FAILS = re.compile(r" +# fails$")
 _DIGITS = re.compile(r"[0-9]+")
+_ANYTHING = re.compile(r"( ?… ?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,20 @@ def _pattern(shown: str) -> str:
         if line == "…":
             parts.append(r"(?:[^\n]*\n)*")
         else:
-            parts.append(r"[^\n]*".join(_forgiving(piece) for piece in line.split("…")) + r"\n")
+            kept, rest = (line[:-2], r"(?: [^\n]*)?") if line.endswith(" …") else (line, "")
+            parts.append("".join(_forgiving_or_any(piece) for piece in _ANYTHING.split(kept)) + rest + r"\n")
     return "".join(parts)
+
+
+def _forgiving_or_any(piece: str) -> str:
+    """Between blanks, `…` may also be nothing at all: a column that a narrower terminal leaves out."""
+    match piece:
+        case " … ":
+            return r" (?:[^\n]* )?"
+        case "…" | " …" | "… ":
+            return piece.replace("…", r"[^\n]*")
+        case _:
+            return _forgiving(piece)
 
 
 def _forgiving(piece: str) -> str:

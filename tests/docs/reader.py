@@ -23,11 +23,12 @@ from postgres import free_port
 
 BIN = Path(sys.executable).parent
 STAYS = re.compile(
-    r"^(\w+=\S+ )*(hourhand (serve|scheduler|executor|api)\b|make serve|uvicorn |python manage.py runserver)"
+    r"^(\w+=\S+ )*(hourhand (serve|scheduler|executor|api)\b|make serve|uvicorn |python (manage.py runserver|receiver.py))"
 )
 """What goes on until it is stopped: a reader starts it in a terminal of its own."""
 READS = re.compile(
-    r"^(hourhand (\w+ )?(list|show|logs|explain|attempts|upcoming|executors|stats|audit|doctor|status|graph)\b|curl -s)"
+    r"^(hourhand (\w+ )?(list|show|logs|explain|attempts|upcoming|executors|stats|audit|doctor|status|graph)\b"
+    r"|curl -s(?![\s\S]*\s-[dX]\b)|cat )"  # but a curl that writes is asked once
 )
 """What may be asked again until it answers as shown: work takes its time."""
 READY = re.compile(r"Ctrl-C stops it|Uvicorn running on|Starting development server")
@@ -40,7 +41,7 @@ PARSED: dict[str, Callable[[str], object]] = {
 }
 COMMAND_SECONDS, PATIENCE_SECONDS, START_SECONDS = 90, 40, 40
 _PORT = re.compile(
-    r"(?P<before>127\.0\.0\.1:|localhost:|--port[ =]|--metrics-port[ =]|PORT=|port = )(?P<port>[0-9]{4})\b"
+    r"(?P<before>127\.0\.0\.1:|127\.0\.0\.1\", |localhost:|--port[ =]|--metrics-port[ =]|PORT=|port = )(?P<port>[0-9]{4})\b"
 )
 _DATABASE = re.compile(r"postgresql(?P<driver>\+\w+)?://[^\s\"'`)]+")
 _PGREP = re.compile(r"""\$\(pgrep -f ["']?(?P<what>[^"')]+)["']?\)""")
@@ -76,7 +77,7 @@ class Reader:
             for one in shown:
                 self._type(block, one)
         elif block.language == "python":
-            script = self.folder / f"block_{block.line}.py"
+            script = self._here_now() / f"block_{block.line}.py"
             script.write_text(self._here(block.text))
             self._succeed(block, Shown(f"python -W error {script.name}"))
         else:
@@ -88,7 +89,7 @@ class Reader:
             self._stop(name, signal.SIGTERM)
 
     def _save(self, block: Block) -> None:
-        path = self.folder / str(block.title)
+        path = self._here_now() / str(block.title)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self._here(block.text))
         self._check(block)
@@ -165,11 +166,10 @@ class Reader:
         if name in self._running:
             self._stop(name, signal.SIGINT)
         output = self.folder / f".output-{len(list(self.folder.glob('.output-*')))}"
-        here = re.search(r"HERE='([^']*)'", self._state.read_text())
         with output.open("wb") as out:
             process = subprocess.Popen(
-                ["bash", "-c", f". {self._state}; exec {command.replace('make serve', 'hourhand serve')}"],
-                cwd=here[1] if here else self.folder,
+                ["bash", "-c", f". {self._state}; exec env {command.replace('make serve', 'hourhand serve')}"],
+                cwd=self._here_now(),
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -215,6 +215,11 @@ class Reader:
         text = _DATABASE.sub(lambda match: self._a_database(match["driver"] or ""), text)
         return _PGREP.sub(lambda match: str(self._pid(match["what"])), text)
 
+    def _here_now(self) -> Path:
+        """Where the last `cd` went."""
+        here = re.search(r"HERE='([^']*)'", self._state.read_text())
+        return Path(here[1]) if here else self.folder
+
     def _port(self, shown: str) -> int:
         if shown not in self._ports:
             self._ports[shown] = free_port()
@@ -228,7 +233,7 @@ class Reader:
     def _pid(self, what: str) -> int:
         """Never somebody else's process, whatever pgrep would find."""
         for name, (process, _) in self._running.items():
-            if name.startswith(what) or what.startswith(name):
+            if what in name or what.startswith(name):
                 return process.pid
         raise Mistaken(f"nothing like {what!r} was started: {', '.join(self._running)}")
 

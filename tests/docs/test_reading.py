@@ -49,6 +49,9 @@ def test_a_block_that_is_not_run_says_why() -> None:
         ("a\n…\nz", "a\nb\nc\nz\n"),
         ("a\n…", "a\n"),
         ("key … end", "key of mine to the end"),
+        ("a … b", "a b"),
+        ("a …", "a"),
+        ("a …b", "a xb"),
         ("one\n\ntwo", "one\ntwo\n\n"),
     ],
 )
@@ -58,7 +61,17 @@ def test_what_may_differ_may_differ(shown: str, printed: str) -> None:
 
 @pytest.mark.parametrize(
     ("shown", "printed"),
-    [("success", "failed"), ("a\nb", "a"), ("a", "a\nb"), ("a\n…\nz", "a\nb\n"), ("", "something"), ("1", "one")],
+    [
+        ("success", "failed"),
+        ("a\nb", "a"),
+        ("a", "a\nb"),
+        ("a\n…\nz", "a\nb\n"),
+        ("", "something"),
+        ("1", "one"),
+        ("a … b", "ab"),
+        ("a … b", "a cb"),
+        ("a …", "ab"),
+    ],
 )
 def test_what_must_not_differ_must_not(shown: str, printed: str) -> None:
     assert not agrees(shown, printed)

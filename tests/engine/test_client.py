@@ -1,11 +1,10 @@
-"""The client: the same calls, answers and refusals straight on the store and over REST."""
+"""The client: where it connects to, when, and in whose transaction; its calls are in test_client_calls."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,12 @@ import pytest
 
 from contracts.world import World
 from hourhand.model.errors import (
-    Conflict,
     HourhandError,
-    IllegalEdge,
     InvalidInput,
     NotFound,
     SchemaTooOld,
     StoreUnavailable,
 )
-from hourhand.model.instance import Held, LogLine
-from hourhand.model.words import OutcomeKind, Status, TriggeredBy
 from hourhand.sdk.address import address_of
 from hourhand.sdk.client import Client
 from hourhand.settings import load_settings
@@ -85,106 +80,6 @@ def contents(folder: Path) -> list[Path]:
     return list(folder.iterdir())
 
 
-async def test_submit_answers_with_the_instance(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    run_at = datetime(2100, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
-    instance = await client.submit(task, {"day": "ä", "n": [1, None]}, priority=0, run_at=run_at, key="k")
-    assert instance == await world.store.get_instance(instance.id)
-    assert (instance.args, instance.priority, instance.key) == ({"day": "ä", "n": [1, None]}, 0, "k")
-    assert (instance.available_at, instance.status) == (run_at, Status.PENDING)
-    assert instance.triggered_by is TriggeredBy.API
-    assert await client.submit(task, key="k") == instance
-
-
-async def test_submit_many_answers_with_ids_in_order(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    ids = await client.submit_many(task, [{"n": n} for n in range(30)])
-    assert [(await world.store.get_instance(one)).args for one in ids] == [{"n": n} for n in range(30)]
-    assert await client.submit_many(task, []) == []
-
-
-async def test_plan_waits_for_dispatch(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    planned = [await client.plan(task, {"n": n}) for n in range(3)]
-    assert {one.status for one in planned} == {Status.PLANNED}
-    assert (await client.dispatch(planned[0].id)).status is Status.PENDING
-    await client.dispatch_many([one.id for one in planned[1:]])
-    assert (await client.get(planned[2].id)).status is Status.PENDING
-    with pytest.raises(Conflict, match="does not wait to be dispatched"):
-        await client.dispatch(planned[0].id)
-
-
-async def test_wait_answers_once_it_has_ended(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    await world.executor(name, group=ELSEWHERE)
-    instance = await client.submit(task)
-    waiting = asyncio.create_task(client.wait(instance.id, timeout=60))
-    claimed = [one for one in await world.claim(name) if one.instance_id == instance.id]
-    await world.end(claimed, OutcomeKind.SUCCESS, result={"value": [1]})
-    ended = await waiting
-    assert (ended.status, ended.result) == (Status.SUCCESS, {"value": [1]})
-    assert ended == await world.store.get_instance(instance.id)
-    await world.store.deregister(name)
-
-
-async def test_wait_gives_up_after_its_time_and_the_instance_goes_on(client: Client, world: World, name: str) -> None:
-    instance = await client.submit(await made(world, name))
-    with pytest.raises(TimeoutError, match=f"instance {instance.id} is pending"):
-        await client.wait(instance.id, timeout=0.2)
-    assert (await client.get(instance.id)).status is Status.PENDING
-
-
-async def test_cancel_and_retry(client: Client, world: World, name: str) -> None:
-    instance = await client.submit(await made(world, name), {"n": 1})
-    ended = await client.cancel(instance.id, reason="no more")
-    assert (ended.status, ended.error_message) == (Status.CANCELLED, "no more")
-    with pytest.raises(IllegalEdge, match="cancelled") as refused:
-        await client.cancel(instance.id)
-    assert (refused.value.state, set(refused.value.legal)) == ("cancelled", {"pending", "planned"})
-    assert (await client.retry(instance.id, {"n": 2})).args == {"n": 2}
-
-
-async def test_logs_are_read_to_the_end(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    await world.executor(name, group=ELSEWHERE)
-    instance = await client.submit(task)
-    assert await client.logs(instance.id) == []
-    (claim,) = [one for one in await world.claim(name) if one.instance_id == instance.id]
-    now = await world.store.now()
-    lines = [
-        LogLine(seq=n, logged_at=now + timedelta(microseconds=n), message=f"line {n}", phase="p", stream="stdout")
-        for n in range(2_100)
-    ]
-    await world.store.write_lines([(Held(instance.id, claim.fence), line) for line in lines])
-    assert await client.logs(instance.id) == lines
-    assert await client.logs(instance.id, after=2_097) == lines[2_098:]
-    await world.store.deregister(name)
-
-
-async def test_refusals_are_the_same_both_ways(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    with pytest.raises(NotFound, match="there is no task 'nobody'") as unknown:
-        await client.submit("nobody")
-    assert (unknown.value.kind, unknown.value.key) == ("task", "nobody")
-    for call in (client.get, client.cancel, client.retry, client.logs):
-        with pytest.raises(NotFound, match="there is no instance 999999999"):
-            await call(999_999_999)
-    with pytest.raises(InvalidInput) as wrong:
-        await client.submit(task, priority=11)
-    assert [one.field for one in wrong.value.errors] == ["priority"]
-    with pytest.raises(InvalidInput, match="args"):
-        await client.submit(task, {"when": object()})
-    with pytest.raises(InvalidInput, match="no time zone"):
-        await client.submit(task, run_at=datetime(2100, 1, 1))  # noqa: DTZ001 - that is what is refused
-
-
-async def test_one_that_is_refused_refuses_its_batch(client: Client, world: World, name: str) -> None:
-    task = await made(world, name)
-    with pytest.raises(InvalidInput, match="args"):
-        await client.submit_many(task, [{"n": 1}, {"n": float("nan")}])
-    assert await world.count("task_instances i JOIN tasks t ON t.id = i.task_id", f"t.name = '{task}'") == 0
-
-
 async def test_it_connects_at_its_first_call_and_can_be_closed_and_used_again(
     given: dict[str, str], world: World, name: str
 ) -> None:
@@ -215,28 +110,6 @@ def test_a_client_is_refused_in_another_loop(given: dict[str, str], served: Serv
 
 class TestSync:
     """`client.sync`, as programs without an event loop use it."""
-
-    async def test_the_same_calls(self, given: dict[str, str], world: World, name: str) -> None:
-        task = await made(world, name)
-
-        def program() -> None:
-            with Client(**given).sync as client:
-                instance = client.submit(task, {"a": 1}, key="k")
-                assert client.get(instance.id) == instance
-                assert client.submit_many(task, [None, {"n": 2}])
-                assert client.logs(instance.id) == []
-                planned = client.plan(task)
-                assert client.dispatch(planned.id).status is Status.PENDING
-                client.dispatch_many([client.plan(task).id])
-                client.cancel(instance.id, "why not")
-                assert client.wait(instance.id, timeout=60).error_message == "why not"
-                assert client.retry(instance.id).status is Status.PENDING
-                with pytest.raises(TimeoutError):
-                    client.wait(instance.id, timeout=0.1)
-                with pytest.raises(NotFound):
-                    client.submit("nobody")
-
-        await asyncio.to_thread(program)
 
     async def test_closing_ends_its_thread(self, given: dict[str, str], world: World, name: str) -> None:
         task = await made(world, name)

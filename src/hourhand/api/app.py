@@ -17,6 +17,8 @@ from hourhand.api import (
     bulk,
     calendars,
     callbacks,
+    demo,
+    diagnosis,
     docs,
     events,
     execution_logs,
@@ -34,6 +36,7 @@ from hourhand.api import (
     schedules,
     sessions,
     stats,
+    task_files,
     tasks,
     tokens,
     users,
@@ -103,7 +106,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
     )
-    app.state.store = store
+    app.state.store, app.state.settings = store, settings
     app.state.group_names = GroupNames(store)
     app.state.passwords = Passwords()
     app.state.refusals = Refusals()
@@ -113,6 +116,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     problems.install(app)
     app.include_router(_open_routes(settings))
     app.include_router(docs.router)
+    app.include_router(task_files.public)
     app.include_router(callbacks.router, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.include_router(sessions.signing_in, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.include_router(_api_routes(), prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
@@ -148,6 +152,7 @@ def _api_routes() -> APIRouter:
     for each in (
         graph,
         bulk,
+        task_files,
         tasks,
         explain,
         instances,
@@ -166,6 +171,8 @@ def _api_routes() -> APIRouter:
         tokens,
         sessions,
         stats,
+        diagnosis,
+        demo,
     ):
         router.include_router(each.router)
 

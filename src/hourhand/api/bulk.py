@@ -18,6 +18,7 @@ from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import Instance
 from hourhand.model.task import Task
 from hourhand.model.words import Status, TaskType, TriggeredBy
+from hourhand.rules.endings import cancelled
 
 router = guarded_router()
 MOST = 10_000
@@ -227,7 +228,7 @@ async def change_instances(
         return Bulk(dry_run=True, matched=min(found, MOST_COUNTED), done=0, refused=[], more=found > MOST)
     if given.action == "retry":
         return await _retry(store, wanted)
-    return await _cancel(store, wanted, given.reason or f"cancelled by {caller.name}")
+    return await _cancel(store, wanted, given.reason or cancelled(caller.name))
 
 
 async def _retry(store: Store, wanted: InstanceFilter) -> Bulk:

@@ -34,6 +34,7 @@ PUBLIC = frozenset(
         "/docs/swagger-ui.css",
         "/docs/swagger-ui-bundle.js",
         "/api/v1/openapi.json",  # it says how to ask, not what there is
+        "/api/v1/task-file.schema.json",
     }
 )
 SIGN_IN = ("POST", "/api/v1/sessions")
@@ -43,6 +44,8 @@ SIGNED = "/api/v1/callbacks/"
 SAFE = frozenset({"GET", "HEAD"})
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
+LARGER_BODIES = {("POST", "/api/v1/tasks/apply"): 8 * MAX_BODY_BYTES}
+"""What takes whole files of tasks, and reads a body only of whom it knows."""
 MAX_HEAD_BYTES = 64 * 1024
 BODY_SECONDS = 30.0
 """So long a client may take for the body of its request."""
@@ -220,9 +223,10 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes:
 
     A client that is still sending would otherwise see its connection reset instead of the refusal.
     """
+    most = LARGER_BODIES.get((scope["method"], scope["path"]), MAX_BODY_BYTES)
     declared = _header(scope, b"content-length")
     if declared.isdigit() and int(declared[:20]) > MAX_DISCARDED_BYTES:
-        raise _too_large()
+        raise _too_large(most)
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -230,17 +234,17 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes:
         if message["type"] == "http.disconnect":
             raise _Refused(Problem(400, "the connection was closed before the body was complete"))
         size += len(message.get("body", b""))
-        if size <= MAX_BODY_BYTES:
+        if size <= most:
             chunks.append(message.get("body", b""))
         more = message.get("more_body", False)
-        if size > MAX_DISCARDED_BYTES or (size > MAX_BODY_BYTES and not more):
-            raise _too_large()
+        if size > MAX_DISCARDED_BYTES or (size > most and not more):
+            raise _too_large(most)
         if not more:
             return b"".join(chunks)
 
 
-def _too_large() -> _Refused:
-    detail = f"the body is larger than {MAX_BODY_BYTES} bytes: send less, or in several requests"
+def _too_large(most: int) -> _Refused:
+    detail = f"the body is larger than {most} bytes: send less, or in several requests"
     return _Refused(Problem(413, detail, headers={"Connection": "close"}))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import BaseModel, Field
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from hourhand.api.filters import Wanted
 from hourhand.api.group_names import GroupNames
@@ -19,7 +19,8 @@ from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, Plain, plai
 from hourhand.contracts.store import Store
 from hourhand.model.errors import FieldError, InvalidInput
 from hourhand.model.instance import Instance, LogLine, Submission
-from hourhand.model.words import OutcomeKind, Status, TriggeredBy
+from hourhand.model.words import Status, TriggeredBy
+from hourhand.rules.endings import cancelled, ending_attempt
 
 router = guarded_router(prefix="/instances", tags=["instances"])
 LARGEST_SEQ = 2**53
@@ -84,9 +85,10 @@ async def shown(groups: GroupNames, instances: Sequence[Instance]) -> list[Plain
 
 
 async def submitted(store: Store, groups: GroupNames, submission: Submission) -> Plain:
-    """Submit, and return the instance."""
+    """Submit, and return the instance, and whether it is one that was there already."""
     (made,) = await store.submit([submission])
-    return (await shown(groups, [await store.get_instance(made.instance_id)]))[0]
+    (found,) = await shown(groups, [await store.get_instance(made.instance_id)])
+    return {**found, "existing": made.existing}
 
 
 @router.get("", response_model=INSTANCES, summary="Instances, the living first, newest first")
@@ -102,8 +104,16 @@ async def list_instances(
     return {"items": await shown(groups, found.items), "next_cursor": found.next_cursor}
 
 
-@router.post("", status_code=201, response_model=INSTANCE, summary="Plan an instance")
-async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller, reach: TheReach) -> Plain:
+@router.post(
+    "",
+    status_code=201,
+    response_model=INSTANCE,
+    responses={200: {"model": INSTANCE, "description": "None was made: this one lives under the same `key`"}},
+    summary="Plan an instance",
+)
+async def plan(
+    given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller, *, reach: TheReach, response: Response
+) -> Plain:
     """Make an instance that stays planned until it is dispatched, unless `dispatch` is true."""
     await reach.task(given.task_id)
     submission = Submission(
@@ -118,12 +128,15 @@ async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Cal
         requested_by=caller.name,
     )
     try:
-        return await submitted(store, groups, submission)
+        (made,) = await store.submit([submission])
     except InvalidInput as refused:  # in the words of this request
         raise InvalidInput(
             FieldError("dispatch", given.dispatch, each.message) if each.field == "held" else each
             for each in refused.errors
         ) from None
+    if made.existing and given.key is not None:
+        response.status_code = 200
+    return (await shown(groups, [await store.get_instance(made.instance_id)]))[0]
 
 
 @router.post("/dispatch", summary="Let held instances go on, all or none")
@@ -152,7 +165,7 @@ async def cancel(
     instance_id: int, store: TheStore, groups: TheGroups, caller: Caller, given: CancelInput | None = None
 ) -> Plain:
     """End what has not started; ask what runs to stop. Refused (409) once it has ended."""
-    reason = (given and given.reason) or f"cancelled by {caller.name}"
+    reason = (given and given.reason) or cancelled(caller.name)
     return (await shown(groups, [await store.cancel(instance_id, reason=reason)]))[0]
 
 
@@ -177,7 +190,7 @@ async def list_attempts(instance_id: int, store: TheStore) -> Plain:
                 "executor_id": instance.executor_id,
                 "start_time": instance.start_time,
                 "end_time": instance.end_time,
-                "outcome": OutcomeKind(instance.status.value) if instance.status.ended else None,
+                "outcome": ending_attempt(instance.status, instance.error_message) if instance.status.ended else None,
                 "error_message": instance.error_message,
             }
         )

@@ -56,6 +56,9 @@ PROBLEM_SCHEMA = {
     },
 }
 
+_TITLES = {413: "Request Entity Too Large", 422: "Unprocessable Entity"}
+"""What Python calls otherwise from 3.13 on: the type of a problem may not depend on that."""
+
 log = logging.getLogger(__name__)
 
 
@@ -67,7 +70,7 @@ class Problem(Response):
     def __init__(
         self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **members: object
     ) -> None:
-        title = HTTPStatus(status).phrase
+        title = _TITLES.get(status) or HTTPStatus(status).phrase
         kind = title.lower().replace(" ", "-").replace("'", "")
         body = {"type": f"urn:hourhand:problem:{kind}", "title": title, "status": status, "detail": detail, **members}
         text = json.dumps(body, ensure_ascii=False)

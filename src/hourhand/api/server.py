@@ -34,12 +34,15 @@ async def serve(
     announce: Callable[[str, AdminToken], None],
     *,
     work: Work,
-    prepare: Callable[[Store], Awaitable[None]] | None = None,
+    prepare: Callable[[Store, str], Awaitable[None]] | None = None,
     migrate: bool = False,
+    told: Stopping | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, and do the work beside it.
 
-    `prepare` is given the open store first; `announce` is called once with the address, when it accepts connections.
+    `prepare` is given the open store first, and the address; `announce` is called once with that, when it accepts
+    connections.
+    With `told`, that says when to stop, and signals are left to whoever has them.
     """
     listener, taken = _bind(settings)
     outage = Outage()
@@ -52,8 +55,9 @@ async def serve(
                 raise taken
             token = await ensure_admin_token(settings, store)
             if prepare is not None:
-                await prepare(store)
+                await prepare(store, address)
             app = create_app(store, settings)
+            app.state.address = address
             server = Server(
                 uvicorn.Config(
                     app,
@@ -68,7 +72,7 @@ async def serve(
             )
             listener.listen(server.config.backlog)
             announce(address, token)
-            with signals() as stopping:
+            with signals() if told is None else contextlib.nullcontext(told) as stopping:
                 async with asyncio.TaskGroup() as together:
                     together.create_task(engine.run(store, settings, work, stopping, outage, address=address))
                     together.create_task(_serve(server, listener, stopping))

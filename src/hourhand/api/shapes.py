@@ -142,6 +142,9 @@ VERSION = shape(
     definition=DEFINITION,
 )
 INSTANCE = shape("Instance", Instance, plain(_INSTANCE, group="default"), group=str)
+SUBMITTED = shape(
+    "SubmittedInstance", Instance, plain(_INSTANCE, group="default", existing=False), group=str, existing=bool
+)
 EXECUTION_LOG = shape(
     "ExecutionLog",
     Instance,

@@ -25,7 +25,7 @@ _EXAMPLE = {
 }
 
 
-def _schema(*, edit: bool) -> dict[str, Any]:
+def task_schema(*, edit: bool = False) -> dict[str, Any]:
     """Describe the fields of a definition; an edit needs none of them and may name the version it was made on."""
     hints = get_type_hints(TaskDefinition)
     properties: dict[str, Any] = {}
@@ -66,8 +66,8 @@ def _property(name: str, hint: Any) -> dict[str, Any]:  # noqa: ANN401 - a type,
     return described
 
 
-NewTask = Annotated[dict[str, Any], WithJsonSchema(_schema(edit=False))]
-TaskEdit = Annotated[dict[str, Any], WithJsonSchema(_schema(edit=True))]
+NewTask = Annotated[dict[str, Any], WithJsonSchema(task_schema())]
+TaskEdit = Annotated[dict[str, Any], WithJsonSchema(task_schema(edit=True))]
 
 
 def refuse_declared_hash(given: Mapping[str, Any]) -> None:

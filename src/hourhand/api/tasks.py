@@ -15,7 +15,7 @@ from hourhand.api.guarding import guarded_router
 from hourhand.api.instances import submitted
 from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.schedules import PreviewOutput, previewed
-from hourhand.api.shapes import INSTANCE, TASK, TASKS, VERSIONS, Plain, plain
+from hourhand.api.shapes import SUBMITTED, TASK, TASKS, VERSIONS, Plain, plain
 from hourhand.api.task_inputs import BackfillInput, NewTask, RunInput, TaskEdit, refuse_declared_hash, split_version
 from hourhand.model.access import Principal
 from hourhand.model.errors import NotFound
@@ -155,11 +155,11 @@ async def upcoming(
     )
 
 
-@router.post("/{task_id}/run", status_code=202, response_model=INSTANCE, summary="Run a task by hand")
+@router.post("/{task_id}/run", status_code=202, response_model=SUBMITTED, summary="Run a task by hand")
 async def run_task(
     task_id: int, store: TheStore, groups: TheGroups, caller: Caller, given: RunInput | None = None
 ) -> Plain:
-    """Answer with the new instance, or with the living one that has the same `key`.
+    """Answer with the new instance, or with the living one that has the same `key`: `existing` says which.
 
     Of a broadcast task it is the first of one per executor.
     """

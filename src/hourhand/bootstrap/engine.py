@@ -13,12 +13,15 @@ from functools import partial
 
 from hourhand import __version__
 from hourhand.bootstrap.alerts import build_post
+from hourhand.bootstrap.guest import Guest
 from hourhand.bootstrap.listener import listening
 from hourhand.bootstrap.opening import open_store
 from hourhand.bootstrap.upkeep import DaysAhead
 from hourhand.contracts.runner import Handler, Runner
 from hourhand.executor import Executor, Timing
+from hourhand.executor.claimer import CallbackUrl
 from hourhand.model import registry
+from hourhand.model.demo import DEMO_GROUP
 from hourhand.model.words import TaskType
 from hourhand.rules.callback import signature
 from hourhand.rules.lanes import handlers_of
@@ -41,6 +44,8 @@ class Work:
     """One executor for each."""
     handlers: Mapping[tuple[str, str], Handler] = field(default_factory=dict)
     """By app and name."""
+    demo: Callable[[], Mapping[tuple[str, str], Handler]] | None = None
+    """The demo's handlers, loaded once it is in the store; None: this process does not serve it."""
 
     @property
     def provides(self) -> tuple[str, ...]:
@@ -108,14 +113,43 @@ async def run(
             runners = _runners(settings, work, stack, serving=address is not None)
             key = await persist(store.callback_key, outage)
             url = partial(_callback_url, (address or settings.url).rstrip("/"), key)
-            for group in work.groups:
-                executor = Executor(
-                    store, runners, identity(settings, group, work), _timing(settings), outage=outage, callback_url=url
-                )
-                parts.append(executor.run(stopping.stop, stopping.hurry))
+            build = partial(_executor, store, settings, outage=outage, callback_url=url)
+            parts += [build(runners, group, work).run(stopping.stop, stopping.hurry) for group in work.groups]
+            if work.demo is not None:
+                visit = partial(_visit, settings, work.demo, build, stopping.hurry, serving=address is not None)
+                parts.append(Guest(store, outage, visit).run(stopping.stop))
         async with asyncio.TaskGroup() as together:
             for part in parts:
                 together.create_task(part)
+
+
+def _executor(
+    store: Store,
+    settings: Settings,
+    runners: Mapping[TaskType, Runner],
+    group: str,
+    work: Work,
+    *,
+    outage: Outage,
+    callback_url: CallbackUrl,
+) -> Executor:
+    known = identity(settings, group, work)
+    return Executor(store, runners, known, _timing(settings), outage=outage, callback_url=callback_url)
+
+
+async def _visit(
+    settings: Settings,
+    load: Callable[[], Mapping[tuple[str, str], Handler]],
+    build: Callable[[Mapping[TaskType, Runner], str, Work], Executor],
+    hurry: asyncio.Event,
+    leave: asyncio.Event,
+    *,
+    serving: bool,
+) -> None:
+    """Serve the demo's group, by runners of its own, until told to leave."""
+    work = Work(groups=(DEMO_GROUP,), handlers=load())
+    async with AsyncExitStack() as stack:
+        await build(_runners(settings, work, stack, serving=serving), DEMO_GROUP, work).run(leave, hurry)
 
 
 def identity(settings: Settings, group: str, work: Work) -> registry.Executor:

@@ -47,7 +47,7 @@ async def create_local_token(settings: Settings) -> AdminToken:
         raise InvalidInput.one("data_dir", str(file), f"{file} holds a token already: use it, or move the file away")
     token = new_token()
     async with open_store(settings, owner="hourhand token create") as opened:
-        store = opened.on_behalf(Author(id="local", name=_user()))
+        store = opened.on_behalf(Author(id="local", name=user_name()))
         _write_token(file, token)
         if not await store.ensure_admin_token(hash_token(token)):
             await store.add_admin_token(hash_token(token))
@@ -81,7 +81,7 @@ async def ensure_admin_token(settings: Settings, store: Store) -> AdminToken:
     return AdminToken(TokenOrigin.FILE, file)
 
 
-def _user() -> str:
+def user_name() -> str:
     """Return the name of the account that this runs as; its number where it has no name."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name

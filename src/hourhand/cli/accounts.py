@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from hourhand.cli import completing
 from hourhand.model.errors import InvalidInput
 from hourhand.model.words import Role
 
@@ -18,7 +19,13 @@ TheRole = Annotated[
 ]
 Groups = Annotated[
     str | None,
-    typer.Option("--groups", metavar="A,B", help="Limited to these groups. [dim]all[/dim]", show_default=False),
+    typer.Option(
+        "--groups",
+        metavar="A,B",
+        help="Limited to these groups. [dim]all[/dim]",
+        show_default=False,
+        autocompletion=completing.groups,
+    ),
 ]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input, for scripts.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.alert_options import WORDS, AlertOptions
 from hourhand.cli.flattening import flattened
 from hourhand.cli.json_options import Json
@@ -16,7 +16,10 @@ from hourhand.cli.refusals import in_words_of
 from hourhand.model.errors import InvalidInput
 
 app = typer.Typer(name="alert", help="Look after alert rules: who is told of what.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The rule's name.", show_default=False, autocompletion=completing.alert_rules),
+]
 Limit = Annotated[int, typer.Option(min=1, help="How many at most.")]
 
 
@@ -120,13 +123,17 @@ def show(name: Name, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def delete(name: Name) -> None:
+def delete(name: Name, *, as_json: AsJson = False) -> None:
     """Delete a rule; what it has not said yet is never said."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
-        rest.delete(f"/alert-rules/{rest.alert_rule(name)['id']}")
-    typer.echo(f"Alert rule {name!r} is deleted.")
+        rule = rest.alert_rule(name)
+        rest.delete(f"/alert-rules/{rule['id']}")
+    if as_json:
+        print_json({"id": rule["id"], "name": name, "deleted": True})
+    else:
+        typer.echo(f"Alert rule {name!r} is deleted.")
 
 
 @app.command("test")

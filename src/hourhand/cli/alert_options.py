@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hourhand.cli import completing
 from hourhand.cli.json_options import Json, object_option
 from hourhand.model.errors import InvalidInput
 
@@ -55,8 +56,12 @@ class AlertOptions:
     ] = None
     minutes: Annotated[float | None, _option("For queue_longer: for how long.")] = None
     condition: Annotated[str | None, _option("The condition as JSON, in place of --when.", metavar="JSON")] = None
-    task: Annotated[str | None, _option("Look at this task only.", metavar="NAME")] = None
-    group: Annotated[str | None, _option("Look at this group only.", metavar="NAME")] = None
+    task: Annotated[str | None, _option("Look at this task only.", metavar="NAME", autocompletion=completing.tasks)] = (
+        None
+    )
+    group: Annotated[
+        str | None, _option("Look at this group only.", metavar="NAME", autocompletion=completing.groups)
+    ] = None
     to: Annotated[
         list[str] | None,
         _option("An Apprise URL, such as mailto://user:password@example.com; repeatable.", metavar="URL"),

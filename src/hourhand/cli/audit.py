@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, print_facts, print_json, print_table
 from hourhand.cli.refusals import in_words_of
@@ -61,7 +61,13 @@ class Result(StrEnum):
 def list_audit(
     *,
     resource: Annotated[
-        str | None, typer.Option(metavar="WORD", help="Of such things: task, instance, user…", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="Of such things: task, instance, user…",
+            show_default=False,
+            autocompletion=completing.resources,
+        ),
     ] = None,
     resource_id: Annotated[
         str | None,
@@ -69,7 +75,12 @@ def list_audit(
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="By this user or token; or an id such as user:3.", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="By this user or token; or an id such as user:3.",
+            show_default=False,
+            autocompletion=completing.users,
+        ),
     ] = None,
     action: Annotated[str | None, typer.Option(help="Such as edit or sign_in.", show_default=False)] = None,
     result: Annotated[Result | None, typer.Option(help="Those only.", show_default=False)] = None,

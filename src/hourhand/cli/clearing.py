@@ -43,6 +43,7 @@ Clear = Annotated[
         metavar="OPTION",
         help="Take it off the task, such as description or timeout; repeatable.",
         show_default=False,
+        autocompletion=lambda: sorted(flag(one).removeprefix("--") for one in (*_FIELDS, *_PAYLOAD)),
     ),
 ]
 

@@ -6,13 +6,18 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, clean, print_json, text_of
 
 
 def explain(
-    instance_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The instance's id.", show_default=False)],
+    instance_id: Annotated[
+        int,
+        typer.Argument(
+            metavar="ID", min=1, help="The instance's id.", show_default=False, autocompletion=completing.instances
+        ),
+    ],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -24,27 +29,13 @@ def explain(
     if as_json:
         print_json(found)
         return
-    summary = found["summary"]
-    for reason in found["reasons"]:
-        summary = _said_once(summary, reason)
-    typer.echo(clean(summary))
+    typer.echo(clean(found["summary"]))
     for reason in found["reasons"]:
         # The one that decides is often the whole sentence: it is not said twice.
-        said = reason["text"] in found["summary"]
-        text = "" if said else f": {_said_once(reason['text'], reason)}"
+        text = "" if reason["text"] in found["summary"] else f": {reason['text']}"
         typer.echo(clean(f"- {reason['code']}{text}"))
         for fact in (*_times(reason), *_data(reason)):
             typer.secho(clean(f"    {fact}"), dim=True)
-
-
-def _said_once(text: str, reason: Json) -> str:
-    """Without the reason of whoever gave none: that it was cancelled, and by whom, is in the sentence already."""
-    return text.replace(f" ({reason['data']['reason']})", "", 1) if _without_reason(reason) else text
-
-
-def _without_reason(reason: Json) -> bool:
-    data = reason["data"]
-    return bool(data.get("by")) and data.get("reason") == f"cancelled by {data['by']}"
 
 
 def _times(reason: Json) -> list[str]:
@@ -53,6 +44,4 @@ def _times(reason: Json) -> list[str]:
 
 def _data(reason: Json) -> list[str]:
     data = {name: value for name, value in reason["data"].items() if value not in (None, "", [], {})}
-    if _without_reason(reason):
-        data = {name: value for name, value in data.items() if value != reason["data"]["reason"]}
     return [f"{name}: {text_of(value)}" for name, value in data.items()]

@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import typer
-from rich.console import Console
-from rich.status import Status as Spinner
 
 from hourhand.cli import moments
 from hourhand.cli.json_options import Json
-from hourhand.cli.printing import clean, note, print_facts
+from hourhand.cli.live import Live, at_a_terminal, in_the_way
+from hourhand.cli.printing import clean, note, print_facts, print_json
 from hourhand.cli.rest import Rest
-from hourhand.model.errors import StoreUnavailable
+from hourhand.cli.retries import next_attempt
+from hourhand.cli.watching import LINES_AT_ONCE, OUTAGE_SECONDS, Away, Back, Line, News, State, Watch
 from hourhand.model.words import Status
 
-FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS = 0.2, 2.0
-OUTAGE_SECONDS = 60.0
 UNCLAIMED_SECONDS = 15.0
-LINES_AT_ONCE = 1_000
 TAIL_LINES = 10
 
 
@@ -33,36 +30,53 @@ class Printer:
         self._times = times
         self._out = sys.stderr if to_stderr else sys.stdout
         self._at_line_start = True
+        self._above: Callable[[str], None] | None = None
+        self._unended = ""
         self.after = -1
+
+    def print_above(self, live: Live) -> None:
+        """Print whole lines above a live display, where both are on the same terminal."""
+        if self._out.isatty():
+            self._above = live.above
 
     def print(self, lines: list[Json]) -> None:
         """Print them."""
         for line in lines:
             self.after = line["seq"]
-            text = self._text(line)
+            text = text_of_line(line, times=self._times)
             if text:
                 # A stream comes in chunks that may end in the middle of a line; a message is a line of its own.
                 begin = "" if self._at_line_start or (line["stream"] and not self._times) else "\n"
-                self._out.write(begin + (clean(text) if self._out.isatty() else text))
+                self._write(begin + text)
                 self._at_line_start = text.endswith("\n")
         self._out.flush()
 
     def end(self) -> None:
         """End the last line."""
         if not self._at_line_start:
-            self._out.write("\n")
+            self._write("\n")
             self._out.flush()
             self._at_line_start = True
 
-    def _text(self, line: Json) -> str:
-        message: str = line["message"]
-        if not line["stream"]:
-            level = "" if line["level"] == "info" else f"{line['level'].upper()} "
-            message = f"{level}{message.rstrip()}\n"
-        if self._times:
-            prefix = f"{moments.shown(line['logged_at'])} "
-            message = "".join(f"{prefix}{one}\n" for one in message.rstrip("\n").split("\n"))
-        return message + (f"{line['exception'].rstrip()}\n" if line["exception"] else "")
+    def _write(self, text: str) -> None:
+        if self._above is None:
+            self._out.write(clean(text.replace("\r\n", "\n")) if self._out.isatty() else text)
+            return
+        whole, newline, self._unended = (self._unended + text).rpartition("\n")
+        if newline:
+            self._above(whole)
+
+
+def text_of_line(line: Json, *, times: bool = False) -> str:
+    """A line of the log as it is printed: what a stream wrote as it is, a message with its level."""
+    message: str = line["message"]
+    if not line["stream"]:
+        level = "" if line["level"] == "info" else f"{line['level'].upper()} "
+        message = f"{level}{message.rstrip()}\n"
+    if times:
+        prefix = f"{moments.shown(line['logged_at'])} "
+        message = "".join(f"{prefix}{one}\n" for one in message.rstrip("\n").split("\n"))
+    return message + (f"{line['exception'].rstrip()}\n" if line["exception"] else "")
 
 
 def all_lines(rest: Rest, instance_id: int) -> Iterator[Json]:
@@ -86,36 +100,104 @@ def print_lines(rest: Rest, instance_id: int, printer: Printer) -> bool:
 
 def wait(rest: Rest, instance: Json, printer: Printer | None) -> Json:
     """The instance once it has ended; with a printer, its lines as they come."""
-    instance_id: int = instance["id"]
-    with _until_interrupted(instance_id), _spinner(wanted=printer is None) as spinner:
-        delay = FIRST_LOOK_SECONDS
-        begin = answered = time.monotonic()
-        told = False
-        while True:
-            try:
-                # Looked at before its lines: those of one that has ended are all there.
-                current: Json = rest.get(f"/instances/{instance_id}")
-                news = printer is not None and print_lines(rest, instance_id, printer)
-                answered = time.monotonic()
-            except StoreUnavailable:
-                if time.monotonic() - answered > OUTAGE_SECONDS:
-                    raise
-                current, news = instance, False
-            if Status(current["status"]).ended:
-                if printer is not None:
-                    printer.end()
-                return current
-            delay = FIRST_LOOK_SECONDS if news or _moved(instance, current) else min(delay * 1.5, LAST_LOOK_SECONDS)
-            if not told and current["status"] == "pending" and time.monotonic() - begin > UNCLAIMED_SECONDS:
-                told = True
-                note(_why_not(current))
-            if spinner is not None:
-                spinner.update(_state(current).replace("[", r"\["))
-            elif printer is not None and current["phase"] != instance["phase"]:
-                printer.end()
-                note(_state(current))
-            instance = current
-            time.sleep(delay)
+    with _until_interrupted(instance["id"]), _display(printer) as live:
+        told = _Telling(rest, instance, printer, live)
+        lines = printer is not None or live is not None
+        for news in Watch(rest, instance["id"], lines=lines).news():
+            told.tell(news)
+        if printer is not None:
+            printer.end()
+    return told.instance
+
+
+def to_the_end(rest: Rest, instance: Json, *, follow: bool, as_json: bool) -> None:
+    """Wait for it and say how it ended; exit 1 unless it succeeds. Only what was asked for is on standard output."""
+    ended = wait(rest, instance, Printer(to_stderr=as_json) if follow else None)
+    if as_json:
+        print_json(ended)
+    elif follow:
+        note(how_it_ended(ended))
+        if value := what_it_returned(ended):
+            note(value)
+    else:
+        typer.echo(how_it_ended(ended))
+        print_result(ended)
+    if ended["status"] != "success":
+        raise typer.Exit(1)
+
+
+class _Telling:
+    """Says what happens to an instance: plainly, or with a live display."""
+
+    def __init__(self, rest: Rest, instance: Json, printer: Printer | None, live: Live | None) -> None:
+        self.instance = instance
+        self._rest = rest
+        self._printer = printer
+        self._live = live
+        self._begin = time.monotonic()
+        self._hinted = False
+        self._phase_since: float | None = None
+        if live is not None:
+            self._draw(live)
+
+    def tell(self, news: News) -> None:
+        match news:
+            case State(instance):
+                before, self.instance = self.instance, instance
+                self._moved(before)
+            case Line(line):
+                self._line(line)
+            case Away(why):
+                self._say(f"The connection is lost, and is tried again for {moments.length(OUTAGE_SECONDS)}: {why}")
+            case Back():
+                self._say("The connection is back.")
+        if (
+            not self._hinted
+            and self.instance["status"] == "pending"
+            and time.monotonic() - self._begin > UNCLAIMED_SECONDS
+        ):
+            self._hinted = True
+            self._say(_why_not(self.instance))
+
+    def _line(self, line: Json) -> None:
+        if self._printer is not None:
+            self._printer.print([line])
+        elif self._live is not None:
+            self._live.below(text_of_line(line))
+
+    def _moved(self, before: Json) -> None:
+        now = self.instance
+        ended = Status(now["status"]).ended
+        again = None if ended else next_attempt(self._rest, before, now)
+        if ended or again or before["phase"] != now["phase"]:
+            self._next_phase(before["phase"])
+        if again:
+            self._say(f"Instance {now['id']}: {again}")
+        if self._live is not None:
+            if again:
+                self._live.begin_again()
+            self._draw(self._live)
+        elif self._printer is not None and now["phase"] != before["phase"] and not ended:
+            self._say(_state(now))
+
+    def _draw(self, live: Live) -> None:
+        live.headline(_state(self.instance | {"progress": None}))  # the bar shows that
+        live.progress(self.instance["progress"])
+
+    def _next_phase(self, finished: str | None) -> None:
+        """Say of a phase that is over how long it took; of one that had begun before anybody looked nobody knows."""
+        if self._live is not None and finished:
+            took = "" if self._phase_since is None else f": {moments.length(time.monotonic() - self._phase_since)}"
+            self._say(f"{finished}{took or ' is over'}")
+        self._phase_since = time.monotonic()
+
+    def _say(self, text: str) -> None:
+        if self._printer is not None:
+            self._printer.end()
+        if self._live is not None:
+            self._live.above(text, "dim")
+        else:
+            note(text)
 
 
 def how_it_ended(instance: Json) -> str:
@@ -147,10 +229,6 @@ def _tail(text: object) -> str:
     return "\n".join(lines if len(lines) <= TAIL_LINES else ["…", *lines[-TAIL_LINES:]])
 
 
-def _moved(before: Json, after: Json) -> bool:
-    return any(before[name] != after[name] for name in ("status", "phase", "progress"))
-
-
 def _state(instance: Json) -> str:
     phase = f": {instance['phase']}" if instance["phase"] else ""
     progress = f" ({instance['progress']:.0%})" if instance["progress"] is not None else ""
@@ -159,14 +237,15 @@ def _state(instance: Json) -> str:
 
 
 @contextmanager
-def _spinner(*, wanted: bool) -> Iterator[Spinner | None]:
-    """On a terminal only, and where no lines come between."""
-    console = Console(stderr=True, highlight=False)
-    if not wanted or not console.is_terminal:
+def _display(printer: Printer | None) -> Iterator[Live | None]:
+    """At a terminal only, and where nothing else writes to it in between."""
+    if not at_a_terminal() or (printer is not None and in_the_way()):
         yield None
         return
-    with console.status("") as spinner:
-        yield spinner
+    with Live() as live:
+        if printer is not None:
+            printer.print_above(live)
+        yield live
 
 
 @contextmanager

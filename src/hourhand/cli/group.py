@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.printing import AsJson, Column, note, print_facts, print_json, print_table
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.errors import InvalidInput
 from hourhand.model.words import AddressType
 
 app = typer.Typer(name="group", help="Look after groups of executors.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The group's name.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The group's name.", show_default=False, autocompletion=completing.groups)
+]
 Title = Annotated[str | None, typer.Option(help="What people call it.", show_default=False)]
 Registration = Annotated[
     AddressType | None,
@@ -110,13 +112,17 @@ def edit(
 
 
 @app.command()
-def delete(name: Name) -> None:
+def delete(name: Name, *, as_json: AsJson = False) -> None:
     """Delete a group; refused while it has tasks, executors, or instances that have not ended."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
-        rest.delete(f"/groups/{rest.group(name)['id']}")
-    typer.echo(f"Group {name!r} is deleted.")
+        group = rest.group(name)
+        rest.delete(f"/groups/{group['id']}")
+    if as_json:
+        print_json({"id": group["id"], "name": name, "deleted": True})
+    else:
+        typer.echo(f"Group {name!r} is deleted.")
 
 
 @app.command("access-token")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.explain import explain
 from hourhand.cli.flattening import flattened
 from hourhand.cli.json_options import Json
@@ -20,10 +20,21 @@ if TYPE_CHECKING:
     from hourhand.cli.rest import Rest
 
 app = typer.Typer(name="instance", help="Look after instances: the occurrences of tasks.", no_args_is_help=True)
-Id = Annotated[int, typer.Argument(metavar="ID", min=1, help="The instance's id.", show_default=False)]
+Id = Annotated[
+    int,
+    typer.Argument(
+        metavar="ID", min=1, help="The instance's id.", show_default=False, autocompletion=completing.instances
+    ),
+]
 IdOrMany = Annotated[
     int | None,
-    typer.Argument(metavar="ID", min=1, help="The instance's id; without one, a filter.", show_default=False),
+    typer.Argument(
+        metavar="ID",
+        min=1,
+        help="The instance's id; without one, a filter.",
+        show_default=False,
+        autocompletion=completing.instances,
+    ),
 ]
 COLUMNS = (
     Column("ID", right=True),
@@ -33,7 +44,7 @@ COLUMNS = (
     Column("TOOK", 5),
     Column("BY", 3),
     Column("EXECUTOR", 1),
-    Column("WHAT", 6),
+    Column("WHAT", 6, enough=40),
 )
 _FILTERS = {"group": "--group", "executor_id": "--executor", "from": "--since", "to": "--before"}
 _TIMES = (
@@ -50,6 +61,8 @@ _TIMES = (
 _INNER = ("lane_id", "group_id", "log_id", "in_ledger", "shard_index", "shard_total", "output_summary")
 _PLAIN = {"cancel_requested": False, "loss_count": 0, "manual_retries": 0}
 """What is not worth a line while it is so."""
+_WAITS = {"dependencies": "dependencies or its turn", "permit": "a permit of its concurrency key"}
+"""What a planned one waits for, in words; `explain` says it exactly."""
 
 ATTEMPTS = (
     Column("ATTEMPT", right=True),
@@ -58,7 +71,7 @@ ATTEMPTS = (
     Column("TOOK", 5),
     Column("EXECUTOR", 3),
     Column("FENCE", 2, right=True),
-    Column("WHY", 7),
+    Column("WHY", 7, enough=40),
 )
 app.command()(explain)
 
@@ -66,12 +79,24 @@ app.command()(explain)
 @app.command("list")
 def list_instances(
     *,
-    task: Annotated[str | None, typer.Option(metavar="NAME", help="Of this task only.", show_default=False)] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of this task only.", show_default=False, autocompletion=completing.tasks),
+    ] = None,
     status: Annotated[Status | None, typer.Option(help="In this state only.", show_default=False)] = None,
-    group: Annotated[str | None, typer.Option(metavar="NAME", help="Of this group only.", show_default=False)] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of this group only.", show_default=False, autocompletion=completing.groups),
+    ] = None,
     kind: Annotated[TaskType | None, typer.Option("--type", help="Of this type only.", show_default=False)] = None,
     executor: Annotated[
-        str | None, typer.Option(metavar="ID", help="Those that it runs or ran only.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Those that it runs or ran only.",
+            show_default=False,
+            autocompletion=completing.executors,
+        ),
     ] = None,
     triggered_by: Annotated[
         TriggeredBy | None, typer.Option(help="Those made so only; the column BY.", show_default=False)
@@ -143,12 +168,13 @@ def show(instance_id: Id, *, as_json: AsJson = False) -> None:
     times = {name: moments.shown(found[name]) for name in _TIMES}
     result = found["result"] if isinstance(found["result"], dict) else {"result": found["result"]}
     took = None if found["duration_ms"] is None else moments.length(found["duration_ms"] / 1_000)
+    part = f"{found['shard_index'] + 1} of {found['shard_total']}" if found["shard_total"] > 1 else None
     told = {
         name: value
         for name, value in (found | times | {"duration_ms": None}).items()
         if name not in (*_INNER, "result") and not (name in _PLAIN and value == _PLAIN[name])
     }
-    print_facts(told | {"took": took} | {f"  {name}": value for name, value in result.items()})
+    print_facts(told | {"part": part, "took": took} | {f"  {name}": value for name, value in result.items()})
 
 
 @app.command()
@@ -209,6 +235,16 @@ def logs(
 
 
 @app.command()
+def follow(instance_id: Id, *, as_json: AsJson = False) -> None:
+    """Print what an instance writes until it has ended, from the beginning; exit 1 unless it succeeds."""
+    from hourhand.cli import following
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        following.to_the_end(rest, rest.get(f"/instances/{instance_id}"), follow=True, as_json=as_json)
+
+
+@app.command()
 @flattened(InstanceFilter)
 def cancel(
     instance_id: IdOrMany = None,
@@ -251,25 +287,31 @@ def retry(
     current_version: Annotated[
         bool, typer.Option("--current-version", help="Take the task as it is now, not as it was when this was made.")
     ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit 1 unless it succeeds.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="The same, and print what it writes.")] = False,
     as_json: AsJson = False,
     options: InstanceFilter,
 ) -> None:
     """Revive what failed or was cancelled, with its id and checkpoint: one, or all failed ones that a filter fits."""
+    from hourhand.cli import following
     from hourhand.cli.json_options import object_option
     from hourhand.cli.rest import connected
 
     given = object_option(args, "--args")
+    of_one = {"--args": args, "--current-version": current_version, "--wait": wait, "--follow": follow}
     with connected() as rest:
         many = options.many(rest, "retry")
         if instance_id is None:
-            if given is not None:
-                raise InvalidInput.one("--args", args, "is for one instance: name it by its ID")
-            if current_version:
-                raise InvalidInput.one("--current-version", None, "is for one instance: name it by its ID")
+            for option, value in of_one.items():
+                if value:
+                    raise InvalidInput.one(option, value, "is for one instance: name it by its ID")
             many.change(rest, as_json=as_json)
             return
         many.refuse_with(instance_id, "ID")
         found = rest.post(f"/instances/{instance_id}/retry", args=given, current_version=current_version)
+        if wait or follow:
+            following.to_the_end(rest, found, follow=follow, as_json=as_json)
+            return
         newest = None if as_json else _newest_version(rest, found["task_id"])
     if as_json:
         print_json(found)
@@ -285,7 +327,10 @@ def retry(
 
 @app.command()
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
+    task: Annotated[
+        str,
+        typer.Argument(metavar="TASK", help="The task's name.", show_default=False, autocompletion=completing.tasks),
+    ],
     *,
     args: Annotated[
         str | None, typer.Option(metavar="JSON", help="Arguments, as a JSON object.", show_default=False)
@@ -307,14 +352,30 @@ def plan(
 
 @app.command()
 def dispatch(
-    ids: Annotated[list[int], typer.Argument(metavar="ID...", min=1, help="Their ids.", show_default=False)],
+    ids: Annotated[
+        list[int],
+        typer.Argument(
+            metavar="ID...", min=1, help="Their ids.", show_default=False, autocompletion=completing.planned
+        ),
+    ],
+    *,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until all of them have ended; exit 1 unless all succeed.")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Let planned instances go on, all or none."""
     from hourhand.cli.rest import connected
+    from hourhand.cli.waiting import wait_for
 
     with connected() as rest:
         answer = rest.post("/instances/dispatch", ids=ids)
-    typer.echo(f"{plural(answer['dispatched'], 'instance')} dispatched.")
+        if not as_json:
+            typer.echo(f"{plural(answer['dispatched'], 'instance')} dispatched.")
+        if wait:
+            wait_for(rest, ids, answer, as_json=as_json)
+        elif as_json:
+            print_json(answer)
 
 
 def _newest_version(rest: Rest, task_id: int) -> int | None:
@@ -329,7 +390,7 @@ def _newest_version(rest: Rest, task_id: int) -> int | None:
 def _what(instance: dict[str, object]) -> str:
     """The most telling thing about it."""
     if instance["status"] == "planned":
-        return f"waits for {instance['blocked_by']}"
+        return f"waits for {_WAITS.get(str(instance['blocked_by']), instance['blocked_by'])}"
     if instance["status"] == "running":
         progress = instance["progress"]
         share = f"{progress:.0%} " if isinstance(progress, float | int) else ""

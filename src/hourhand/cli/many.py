@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import note, plural, print_json
 from hourhand.cli.refusals import in_words_of
@@ -33,8 +33,8 @@ _OPTIONS = {
 }
 
 
-def _option(help_: str, *names: str, metavar: str | None = None) -> Any:  # noqa: ANN401 - Typer's own type
-    return typer.Option(*names, metavar=metavar, help=help_, show_default=False, rich_help_panel="Many at once")
+def _option(help_: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - Typer's own type
+    return typer.Option(*names, help=help_, show_default=False, rich_help_panel="Many at once", **more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,9 @@ class TaskFilter(_Filter):
     """Which tasks: those that all of it fits."""
 
     q: Annotated[str | None, _option("Those with this in the name.", "--search", "--q", "-q")] = None
-    group: Annotated[str | None, _option("Those of this group.", "--group", metavar="NAME")] = None
+    group: Annotated[
+        str | None, _option("Those of this group.", "--group", metavar="NAME", autocompletion=completing.groups)
+    ] = None
     kind: Annotated[TaskType | None, _option("Those of this type.", "--type")] = None
 
     def many(self, action: str, **more: object) -> Many:
@@ -144,11 +146,18 @@ class TaskFilter(_Filter):
 class InstanceFilter(_Filter):
     """Which instances: those that all of it fits."""
 
-    task: Annotated[str | None, _option("Those of this task.", "--task", metavar="NAME")] = None
+    task: Annotated[
+        str | None, _option("Those of this task.", "--task", metavar="NAME", autocompletion=completing.tasks)
+    ] = None
     status: Annotated[Status | None, _option("Those in this state.", "--status")] = None
-    group: Annotated[str | None, _option("Those of this group.", "--group", metavar="NAME")] = None
+    group: Annotated[
+        str | None, _option("Those of this group.", "--group", metavar="NAME", autocompletion=completing.groups)
+    ] = None
     kind: Annotated[TaskType | None, _option("Those of this type.", "--type")] = None
-    executor: Annotated[str | None, _option("Those that it runs or ran.", "--executor", metavar="ID")] = None
+    executor: Annotated[
+        str | None,
+        _option("Those that it runs or ran.", "--executor", metavar="ID", autocompletion=completing.executors),
+    ] = None
     triggered_by: Annotated[TriggeredBy | None, _option("Those made so.", "--triggered-by")] = None
     since: Annotated[
         str | None, _option("Those due or ended since this time, or 30m, 2h, 7d ago.", "--since", metavar="TIME")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from hourhand.model.errors import InvalidInput
@@ -11,6 +11,8 @@ from hourhand.model.errors import InvalidInput
 _LENGTH = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _FORM = "use a form such as 2026-11-15T09:00 or 2026-11-15T08:00:00Z"
+_FIRST_YEAR, _LAST_YEAR = 1971, 2198
+"""Those of which clock changes are known in any zone."""
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 SECOND_MS = 1_000
 
@@ -19,11 +21,21 @@ def read(text: str, option: str, zone: str = "UTC") -> str:
     """A typed time as the API takes it; without an offset it is read in the zone."""
     try:
         moment = datetime.fromisoformat(text)
-        where: tzinfo = UTC if zone == "UTC" else ZoneInfo(zone)
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=where)
+        aware = moment if moment.tzinfo else _local(moment, zone)
         return aware.astimezone(UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError):
         raise InvalidInput.one(option, text, f"{text!r} is not a time: {_FORM}") from None
+
+
+def _local(moment: datetime, zone: str) -> datetime:
+    """By the rule of `@at`: a time that the clock skips is the first moment after it, one shown twice the first."""
+    if zone == "UTC":
+        return moment.replace(tzinfo=UTC)
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        return moment.replace(tzinfo=ZoneInfo(zone))
+    from hourhand.rules import zones
+
+    return zones.EPOCH + zones.first_pass(zone, moment.replace(tzinfo=UTC) - zones.EPOCH)
 
 
 def read_since(text: str, option: str) -> str:

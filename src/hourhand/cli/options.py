@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hourhand.cli import completing
+
 Store = Annotated[
     str | None,
     typer.Option(help="sqlite:///file.db or postgresql://user:password@host/database.", show_default=False),
@@ -32,5 +34,14 @@ AppName = Annotated[
         metavar="[MODULE:APP]", help="An app whose handlers to serve, such as billing:app.", show_default=False
     ),
 ]
-Group = Annotated[str | None, typer.Option(help="The group to serve. [dim]the app's, or default[/dim]")]
+Group = Annotated[
+    str | None,
+    typer.Option(help="The group to serve. [dim]the app's, or default[/dim]", autocompletion=completing.groups),
+]
 Concurrency = Annotated[int | None, typer.Option(help="How many instances at once. [dim]32[/dim]")]
+Demo = Annotated[
+    bool, typer.Option("--demo", help="Load sample tasks to look at; `hourhand demo remove` takes them away.")
+]
+Reload = Annotated[
+    bool, typer.Option("--reload", help="Start again whenever a .py file in this folder changes; for development.")
+]

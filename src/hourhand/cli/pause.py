@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hourhand.cli import moments, resting
+from hourhand.cli import completing, moments, resting
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
 from hourhand.cli.refusals import in_words_of
@@ -45,7 +45,10 @@ COLUMNS = (
 
 @app.command("task")
 def pause_task(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The task's name.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The task's name.", show_default=False, autocompletion=completing.tasks),
+    ],
     *,
     reason: Reason,
     until: Until = None,
@@ -64,7 +67,10 @@ def pause_task(
 
 @app.command("group")
 def pause_group(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The group's name.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The group's name.", show_default=False, autocompletion=completing.groups),
+    ],
     *,
     reason: Reason,
     until: Until = None,
@@ -128,14 +134,24 @@ def list_pauses(*, as_json: AsJson = False) -> None:
 
 @app.command()
 def resume(
-    pause_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The pause's id.", show_default=False)],
+    pause_id: Annotated[
+        int,
+        typer.Argument(
+            metavar="ID", min=1, help="The pause's id.", show_default=False, autocompletion=completing.pauses
+        ),
+    ],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """End a pause; instants that were skipped meanwhile can be made up for by `hourhand task backfill`."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
         rest.delete(f"/pauses/{pause_id}")
-    typer.echo(f"Pause {pause_id} is over.")
+    if as_json:
+        print_json({"id": pause_id, "resumed": True})
+    else:
+        typer.echo(f"Pause {pause_id} is over.")
 
 
 def _end(until: str | None, length: str | None) -> str | None:

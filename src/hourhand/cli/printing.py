@@ -49,6 +49,8 @@ class Column:
     right: bool = False
     indented: bool = False
     """Whether the spaces before a cell's text mean something."""
+    enough: int = UNBOUNDED
+    """Longer texts are cut short to this width, or to what room there is beyond it, rather than left out."""
 
 
 def console() -> Console:
@@ -63,8 +65,13 @@ def note(text: str) -> None:
 
 
 def print_json(answer: object) -> None:
-    """As the API answers."""
-    typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+    """As the API answers; what the encoding of standard output does not have is written as JSON escapes it."""
+    text = json.dumps(answer, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(answer, indent=2)
+    typer.echo(text)
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
@@ -74,11 +81,23 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
         [_indented(cell) if column.indented else _one_line(cell) for column, cell in zip(columns, row, strict=True)]
         for row in rows
     ]
-    kept = _fitting(columns, cells, out.width)
+    widths = [
+        max([cell_len(column.title), *[cell_len(row[index]) for row in cells]]) + GAP
+        for index, column in enumerate(columns)
+    ]
+    kept = _fitting(columns, cells, widths, out.width)
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, GAP, 0, 0))
     for index in kept:
         justify = "right" if columns[index].right else "left"
-        table.add_column(columns[index].title, justify=justify, no_wrap=True, overflow="ellipsis")  # type: ignore[arg-type]
+        room = out.width - sum(widths[other] for other in kept if other != index)
+        most = max(1, room) if columns[index].enough < widths[index] else None
+        table.add_column(
+            columns[index].title,
+            justify=justify,  # type: ignore[arg-type]
+            no_wrap=True,
+            overflow="ellipsis",
+            max_width=most,
+        )
     for row in cells:
         table.add_row(*[Text(row[index], style=COLOURS.get(row[index], "")) for index in kept])
     out.print(table)
@@ -110,15 +129,12 @@ def _indented(text: str) -> str:
     return f"{' ' * (len(text) - len(text.lstrip(' ')))}{_one_line(text)}"
 
 
-def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[str]], width: int) -> list[int]:
-    widths = [
-        max([cell_len(column.title), *[cell_len(row[index]) for row in cells]]) + GAP
-        for index, column in enumerate(columns)
-    ]
+def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[str]], widths: Sequence[int], width: int) -> list[int]:
+    needed = [min(wide, column.enough + GAP) for column, wide in zip(columns, widths, strict=True)]
     kept = list(range(len(columns)))
     empty = [index for index in kept if cells and not any(row[index] for row in cells)]
     kept = [index for index in kept if index not in empty]
-    while len(kept) > 1 and sum(widths[index] for index in kept) - GAP > width:
+    while len(kept) > 1 and sum(needed[index] for index in kept) - GAP > width:
         least = min(kept, key=lambda index: (columns[index].weight, -index))
         if columns[least].weight >= Column("").weight:
             break  # what is left is wanted, if need be cut short

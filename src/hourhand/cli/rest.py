@@ -13,14 +13,15 @@ import httpx
 
 from hourhand.cli.json_options import Json
 from hourhand.model.errors import HourhandError, NotFound, StoreUnavailable
-from hourhand.model.words import Status
 from hourhand.sdk.address import API, Address, address_of
-from hourhand.sdk.answers import read, unreachable
+from hourhand.sdk.answers import read, refusal, unreachable
 from hourhand.settings import Settings, load_settings
 
 TIMEOUT_SECONDS = 30.0
 PATIENT_SECONDS = 3_600.0
 """For what reads everything there is."""
+SILENCE_SECONDS = 45.0
+"""A stream shows a sign of life every 15."""
 MOST_AT_ONCE = 200
 _OWNER = re.compile(r"http://(?P<host>\[[0-9a-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5}) \(pid [0-9]+\)")
 
@@ -31,6 +32,11 @@ class Rest:
     def __init__(self, address: Address, http: httpx.Client) -> None:
         self._address = address
         self._http = http
+
+    @property
+    def url(self) -> str:
+        """Whom it asks."""
+        return self._address.url
 
     def get(self, path: str, **params: object) -> Any:  # noqa: ANN401 - JSON
         """Read something; parameters that are None are left out."""
@@ -44,9 +50,19 @@ class Rest:
         """Change something."""
         return self._ask("PATCH", path, json=body)
 
-    def delete(self, path: str, **params: object) -> None:
-        """Remove something."""
-        self._ask("DELETE", path, params=params)
+    def delete(self, path: str, **params: object) -> Any:  # noqa: ANN401 - JSON
+        """Remove something; most answer nothing."""
+        return self._ask("DELETE", path, params=params)
+
+    @contextmanager
+    def stream(self, path: str, **params: str) -> Iterator[Iterator[bytes]]:
+        """Read an answer that goes on, piece by piece; one that is cut short or silent is raised as unreachable."""
+        quiet = httpx.Timeout(TIMEOUT_SECONDS, read=SILENCE_SECONDS)
+        with self._reachable(), self._http.stream("GET", path, params=params, timeout=quiet) as answer:
+            if answer.status_code != httpx.codes.OK:
+                answer.read()
+                raise refusal(answer)
+            yield answer.iter_bytes()
 
     def some(self, path: str, limit: int, **params: object) -> Json:
         """Up to `limit` items, however many pages that takes, in the shape of one page."""
@@ -67,15 +83,6 @@ class Rest:
             return dict(found[0])
         raise _unknown("task", name, self.some("/tasks", 5 * MOST_AT_ONCE)["items"])
 
-    def living_with_key(self, task_id: int, key: str) -> int | None:
-        """The instance of the task that lives under the key, as far as it is among the newest thousand that live."""
-        for one in self.some("/instances", 5 * MOST_AT_ONCE, task_id=task_id)["items"]:
-            if Status(one["status"]).ended:
-                break
-            if one["key"] == key:
-                return int(one["id"])
-        return None
-
     def group(self, name: str) -> Json:
         """The group of that name, or a refusal that names the nearest."""
         return _named("group", name, self.get("/groups")["items"])
@@ -94,8 +101,13 @@ class Rest:
         return _named(kind, name, page["items"])
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:  # noqa: ANN401 - JSON
-        try:
+        with self._reachable():
             return read(self._http.request(method, path, **more))
+
+    @contextmanager
+    def _reachable(self) -> Iterator[None]:
+        try:
+            yield
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise StoreUnavailable(
                 f"no Hourhand answers at {self._address.url} ({str(error) or type(error).__name__}): start one with "
@@ -122,7 +134,7 @@ def _unknown(kind: str, name: str, items: Iterable[Json]) -> HourhandError:
 @contextmanager
 def connected(*, patient: bool = False) -> Iterator[Rest]:
     """The server that HOURHAND_URL or `hourhand.toml` names, or else the one that serves the store of this folder."""
-    address = address_of(_found_here(load_settings()))
+    address = address_of(found_here(load_settings()))
     with httpx.Client(
         base_url=f"{address.url}{API}",
         headers=address.headers,
@@ -132,7 +144,7 @@ def connected(*, patient: bool = False) -> Iterator[Rest]:
         yield Rest(address, http)
 
 
-def _found_here(settings: Settings) -> Settings:
+def found_here(settings: Settings) -> Settings:
     """With the port of the process that owns this folder's SQLite file, if nothing else says where to ask.
 
     It wrote its address beside the file, for whoever wants to own the file as well.

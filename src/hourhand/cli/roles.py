@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+import sys
+from collections.abc import Coroutine, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from hourhand.cli import demo as samples
 from hourhand.cli import options
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ def serve(
     group: options.Group = None,
     concurrency: options.Concurrency = None,
     migrate: options.Migrate = False,
+    demo: options.Demo = False,
+    reload: options.Reload = False,
 ) -> None:
     """Start everything in one process: API, scheduler and an executor; stop it with Ctrl-C."""
     settings = _settings(
@@ -43,10 +48,12 @@ def serve(
         concurrency=concurrency,
         metrics_port=metrics_port,
     )
+    if reload:
+        _reload(settings, app)
     loaded = _load(app)
     # The default group too: what is added by hand goes there, and whoever starts everything expects it to run.
     groups = {settings.group} | ({loaded.group} if loaded else set())
-    _serve(settings, loaded, groups=tuple(sorted(groups)), scheduling=True, migrate=migrate)
+    _serve(settings, loaded, groups=tuple(sorted(groups)), scheduling=True, migrate=migrate, demo=demo)
 
 
 def api(
@@ -109,6 +116,15 @@ def _settings(**flags: object) -> Settings:
     return load_settings(**flags)
 
 
+def _reload(settings: Settings, app: str | None) -> NoReturn:
+    from hourhand.cli.reloading import Reloading
+    from hourhand.model.errors import InvalidInput
+
+    if app is None:
+        raise InvalidInput.one("--reload", None, "is given without an app: name one, such as billing:app")
+    raise typer.Exit(Reloading(settings, sys.argv[1:], Path.cwd()).run())
+
+
 def _load(name: str | None) -> App | None:
     if name is None:
         return None
@@ -117,19 +133,31 @@ def _load(name: str | None) -> App | None:
     return load_app(name)
 
 
-def _serve(settings: Settings, app: App | None, *, groups: tuple[str, ...], scheduling: bool, migrate: bool) -> None:
+def _serve(
+    settings: Settings,
+    app: App | None,
+    *,
+    groups: tuple[str, ...],
+    scheduling: bool,
+    migrate: bool,
+    demo: bool = False,
+) -> None:
     from hourhand.api import server
     from hourhand.bootstrap.engine import Work
 
-    work = Work(scheduling=scheduling, groups=groups, handlers=app.handlers if app else {})
+    handlers = app.handlers if app else {}
+    work = Work(scheduling=scheduling, groups=groups, handlers=handlers, demo=samples.handlers if groups else None)
+    told: list[str] = []
 
-    async def prepare(store: Store) -> None:
+    async def prepare(store: Store, address: str) -> None:
         await _declare(app, store)
+        if groups and (of_the_demo := await samples.at_start(store, settings, address, wanted=demo)):
+            told.append(f"  demo        {of_the_demo}")
 
     _run(
         server.serve(
             settings,
-            lambda address, token: announce(settings, address, token),
+            lambda address, token: announce(settings, address, token, told),
             work=work,
             prepare=prepare,
             migrate=migrate,
@@ -176,13 +204,15 @@ def _run(process: Coroutine[Any, Any, None]) -> None:
     typer.echo("Hourhand has stopped.")
 
 
-def announce(settings: Settings, address: str, token: AdminToken) -> None:
+def announce(settings: Settings, address: str, token: AdminToken, more: Iterable[str] = ()) -> None:
     """Say where it listens, what it works on, and last how to sign in; never wrapped, so that it can be copied."""
     from hourhand import __version__
     from hourhand.bootstrap import TokenOrigin
 
     typer.echo(f"Hourhand {__version__} is serving {address}  (Ctrl-C stops it)")
     typer.echo(f"  store       {settings.shown_store}")
+    for line in more:
+        typer.echo(line)
     match token.origin:
         case TokenOrigin.NEW:
             typer.echo(f"  admin token {token.file}  (made just now; this is the only time it is shown)")

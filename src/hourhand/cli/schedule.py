@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hourhand.cli import completing
 from hourhand.model.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,9 +31,19 @@ def group() -> None:
 
 @app.command()
 def preview(
-    expression: Annotated[str, typer.Argument(metavar="EXPR", help="Such as '0 9 * * MON-FRI' or '@every 30s'.")],
+    expression: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPR", help="Such as '0 9 * * MON-FRI' or '@every 30s'.", autocompletion=completing.schedules
+        ),
+    ],
     *,
-    timezone: Annotated[str, typer.Option(help="The zone the schedule is read in, such as Europe/Berlin.")] = "UTC",
+    timezone: Annotated[
+        str,
+        typer.Option(
+            help="The zone the schedule is read in, such as Europe/Berlin.", autocompletion=completing.timezones
+        ),
+    ] = "UTC",
     count: Annotated[int, typer.Option(min=1, max=100, help="How many instants to show.")] = 10,
     after: Annotated[
         str | None, typer.Option(help="Show instants after this time; without an offset it is read in --timezone.")
@@ -49,7 +61,7 @@ def preview(
     if as_json:
         typer.echo(_as_json(seen))
     else:
-        _print(seen, timezone, zone)
+        _print(seen, timezone)
 
 
 def _moment(text: str, zone: ZoneInfo) -> datetime:
@@ -68,21 +80,28 @@ def _as_json(seen: Preview) -> str:
     return json.dumps(found, ensure_ascii=False, indent=2)
 
 
-def _print(seen: Preview, timezone: str, zone: ZoneInfo) -> None:
+def print_instants(instants: Sequence[datetime], timezone: str) -> None:
+    """By the clock of the zone, and in UTC beside it where there is room."""
+    console = Console(highlight=False)
+    if instants:
+        console.print(_table(instants, timezone, both=timezone != "UTC" and console.width >= WIDTH_OF_BOTH))
+
+
+def _print(seen: Preview, timezone: str) -> None:
     console = Console(highlight=False)
     console.print(Text(seen.description, style="bold"))
-    if seen.instants:
-        console.print(_table(seen, timezone, zone, both=timezone != "UTC" and console.width >= WIDTH_OF_BOTH))
+    print_instants(seen.instants, timezone)
     for note in seen.notes:
         console.print(Text.assemble(("Note: ", "yellow"), note))
 
 
-def _table(seen: Preview, timezone: str, zone: ZoneInfo, *, both: bool) -> Table:
+def _table(instants: Sequence[datetime], timezone: str, *, both: bool) -> Table:
+    zone = UTC if timezone == "UTC" else ZoneInfo(timezone)
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 3, 0, 0))
     table.add_column(timezone, no_wrap=True)
     if both:
         table.add_column("UTC", no_wrap=True)
-    for instant in seen.instants:
+    for instant in instants:
         local = _shown(instant.astimezone(zone), "%a %Y-%m-%d")
         table.add_row(local, *([_shown(instant.astimezone(UTC), "%Y-%m-%d")] if both else []))
     return table

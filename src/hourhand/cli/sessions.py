@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
 
 app = typer.Typer(name="sessions", help="Look after sessions: who is signed in.", no_args_is_help=True)
@@ -56,11 +56,21 @@ def list_sessions(
 
 @app.command()
 def close(
-    session_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The session's id.", show_default=False)],
+    session_id: Annotated[
+        int,
+        typer.Argument(
+            metavar="ID", min=1, help="The session's id.", show_default=False, autocompletion=completing.sessions
+        ),
+    ],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """End a session; whoever has it must sign in again."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
         rest.delete(f"/sessions/{session_id}")
-    typer.echo(f"Session {session_id} is closed.")
+    if as_json:
+        print_json({"id": session_id, "closed": True})
+    else:
+        typer.echo(f"Session {session_id} is closed.")

@@ -6,14 +6,19 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, plural, print_json, print_table, share
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.words import TaskType
 
 app = typer.Typer(name="stats", invoke_without_command=True)
-OfGroup = Annotated[str | None, typer.Option("--group", metavar="NAME", help="Of this group only.", show_default=False)]
+OfGroup = Annotated[
+    str | None,
+    typer.Option(
+        "--group", metavar="NAME", help="Of this group only.", show_default=False, autocompletion=completing.groups
+    ),
+]
 OfType = Annotated[TaskType | None, typer.Option("--type", help="Of tasks of this type only.", show_default=False)]
 Begin = Annotated[
     str | None,

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import shlex
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments, resting
+from hourhand.cli import completing, moments, resting
 from hourhand.cli.clearing import Clear, cleared
 from hourhand.cli.flattening import flattened
+from hourhand.cli.managed import say_what_follows
 from hourhand.cli.many import TaskFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table
 from hourhand.cli.refusals import in_words_of
+from hourhand.cli.schedule import print_instants
 from hourhand.cli.task_graph import graph
 from hourhand.cli.task_options import WORDS, TaskOptions, changes, definition
 from hourhand.model.errors import HasDependents, HourhandError, InvalidInput
 from hourhand.model.words import TaskType
 
 app = typer.Typer(name="task", help="Look after tasks: what to run and when.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The task's name.", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The task's name.", show_default=False, autocompletion=completing.tasks),
+]
 NameOrMany = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="The task's name; without one, a filter.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="The task's name; without one, a filter.",
+        show_default=False,
+        autocompletion=completing.tasks,
+    ),
 ]
 COLUMNS = (
     Column("NAME"),
@@ -31,6 +43,7 @@ COLUMNS = (
     Column("GROUP", 3),
     Column("STATE", 7),
     Column("NEXT", 6),
+    Column("MANAGED BY", 1),
 )
 _SHOWN_APART = ("id", "name", "type", "enabled", "group_id", "version", "payload", "dependency_ids", "deleted_at")
 
@@ -81,6 +94,8 @@ def edit(
         if not changed and not clear and options == TaskOptions():
             raise InvalidInput.one("NAME", name, "is all that is given: give the options to change, such as --schedule")
         edited = rest.patch(f"/tasks/{task['id']}", changed | {"version": task["version"]})
+    if edited["version"] != task["version"]:
+        say_what_follows(task)
     if as_json:
         print_json(edited)
     elif edited["version"] == task["version"]:
@@ -93,7 +108,9 @@ def edit(
 def list_tasks(
     *,
     q: Annotated[str | None, typer.Option("--search", "-q", help="A part of the name.", show_default=False)] = None,
-    group: Annotated[str | None, typer.Option(help="Of this group only.", show_default=False)] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Of this group only.", show_default=False, autocompletion=completing.groups)
+    ] = None,
     kind: Annotated[TaskType | None, typer.Option("--type", help="Of this type only.", show_default=False)] = None,
     enabled: Annotated[bool | None, typer.Option("--enabled/--disabled", help="Those only.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 200,
@@ -123,6 +140,7 @@ def list_tasks(
                 task["group"],
                 rests.state(task),
                 moments.shown(task["next_fire_at"]),
+                task["managed_by"] or "",
             )
             for task in found["items"]
         ],
@@ -162,16 +180,16 @@ def show(name: Name, *, as_json: AsJson = False) -> None:
 
 @app.command()
 @flattened(TaskFilter)
-def enable(name: NameOrMany = None, *, options: TaskFilter) -> None:
+def enable(name: NameOrMany = None, *, as_json: AsJson = False, options: TaskFilter) -> None:
     """Let a task fire, or all tasks that a filter fits."""
-    _switch(name, options, enabled=True)
+    _switch(name, options, enabled=True, as_json=as_json)
 
 
 @app.command()
 @flattened(TaskFilter)
-def disable(name: NameOrMany = None, *, options: TaskFilter) -> None:
+def disable(name: NameOrMany = None, *, as_json: AsJson = False, options: TaskFilter) -> None:
     """Keep a task from firing, or all that a filter fits; they can still be run by hand."""
-    _switch(name, options, enabled=False)
+    _switch(name, options, enabled=False, as_json=as_json)
 
 
 @app.command()
@@ -180,6 +198,7 @@ def delete(
     name: NameOrMany = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Although other tasks depend on it.")] = False,
+    as_json: AsJson = False,
     options: TaskFilter,
 ) -> None:
     """Delete a task, or all that a filter fits; what has not started is cancelled, what runs goes on, logs stay."""
@@ -188,14 +207,19 @@ def delete(
     many = options.many("delete", force=force)
     with connected() as rest:
         if name is None:
-            many.change(rest)
+            many.change(rest, as_json=as_json)
             return
         many.refuse_with(name, "NAME")
+        task = rest.task(name)
         try:
-            rest.delete(f"/tasks/{rest.task(name)['id']}", force=str(force).lower())
+            rest.delete(f"/tasks/{task['id']}", force=str(force).lower())
         except HasDependents as refused:
             raise HourhandError(f"{refused} (--force)") from None
-    typer.echo(f"Task {name!r} is deleted.")
+    say_what_follows(task)
+    if as_json:
+        print_json({"id": task["id"], "name": name, "deleted": True})
+    else:
+        typer.echo(f"Task {name!r} is deleted.")
 
 
 @app.command()
@@ -248,8 +272,7 @@ def upcoming(
         print_json(found)
         return
     typer.echo(f"{task['schedule']} ({task['timezone']}): {found['description']}")
-    for instant in found["instants"]:
-        typer.echo(moments.shown(instant))
+    print_instants([datetime.fromisoformat(instant) for instant in found["instants"]], task["timezone"])
     for one in (*found["notes"], *rests.notes_on(task)):
         typer.echo(f"Note: {one}")
 
@@ -287,27 +310,17 @@ def run(
     with connected() as rest:
         task = rest.task(name)
         at = None if run_at is None else moments.read(run_at, "--run-at", task["timezone"])
-        living = None if key is None or as_json else rest.living_with_key(task["id"], key)
         how = {"args": given, "priority": priority, "key": key, "run_at": at, "wait": wait_for_dependencies or None}
         instance = rest.post(f"/tasks/{task['id']}/run", **how)
-        if living == instance["id"]:
-            note(f"This is the living instance {living} with that key: no new one was made.")
+        if instance["existing"] and not as_json:
+            note(f"This is the living instance {instance['id']} with that key: no new one was made.")
         if wait or follow:
-            instance = following.wait(rest, instance, following.Printer(to_stderr=as_json) if follow else None)
-    ended = wait or follow
+            following.to_the_end(rest, instance, follow=follow, as_json=as_json)
+            return
     if as_json:
         print_json(instance)
-    elif follow:
-        note(following.how_it_ended(instance))
-        if value := following.what_it_returned(instance):
-            note(value)
-    elif ended:
-        typer.echo(following.how_it_ended(instance))
-        following.print_result(instance)
     else:
         typer.echo(f"Instance {instance['id']} of task {name!r} is {instance['status']}.")
-    if ended and instance["status"] != "success":
-        raise typer.Exit(1)
 
 
 @app.command()
@@ -316,33 +329,45 @@ def backfill(
     *,
     begin: Annotated[str, typer.Option("--from", metavar="TIME", help="The first instant.", show_default=False)],
     end: Annotated[str, typer.Option("--to", metavar="TIME", help="The last instant.", show_default=False)],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until all of them have ended; exit 1 unless all succeed.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make the instants of a range that were never made; times without an offset are in the task's zone."""
     from hourhand.cli.rest import connected
+    from hourhand.cli.waiting import newest_of_backfill, wait_for
 
     with connected() as rest:
         task = rest.task(name)
         zone = task["timezone"]
         bounds = {"from": moments.read(begin, "--from", zone), "to": moments.read(end, "--to", zone)}
         answer = rest.post(f"/tasks/{task['id']}/backfill", **bounds)
-    if as_json:
-        print_json(answer)
-    else:
-        typer.echo(f"{plural(answer['made'], 'instance')} made; instants that were there already are left as they are.")
+        if not as_json:
+            made = plural(answer["made"], "instance")
+            typer.echo(f"{made} made; instants that were there already are left as they are.")
+        if wait:
+            wait_for(rest, newest_of_backfill(rest, task["id"], answer["made"]), answer, as_json=as_json)
+        elif as_json:
+            print_json(answer)
 
 
-def _switch(name: str | None, options: TaskFilter, *, enabled: bool) -> None:
+def _switch(name: str | None, options: TaskFilter, *, enabled: bool, as_json: bool) -> None:
     from hourhand.cli.rest import connected
 
     many = options.many("enable" if enabled else "disable")
     with connected() as rest:
         if name is None:
-            many.change(rest)
+            many.change(rest, as_json=as_json)
             return
         many.refuse_with(name, "NAME")
         task = rest.task(name)
-        rest.patch(f"/tasks/{task['id']}", {"enabled": enabled})
+        edited = rest.patch(f"/tasks/{task['id']}", {"enabled": enabled})
+    if edited["version"] != task["version"]:
+        say_what_follows(task)
+    if as_json:
+        print_json(edited)
+        return
     word = "enabled" if enabled else "disabled"
     typer.echo(f"Task {name!r} is {word}{' already' if task['enabled'] == enabled else ' now'}.")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
 
@@ -26,10 +26,17 @@ COLUMNS = (
 def graph(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Only what leads to this task and from it.", show_default=False),
+        typer.Argument(
+            metavar="NAME",
+            help="Only what leads to this task and from it.",
+            show_default=False,
+            autocompletion=completing.tasks,
+        ),
     ] = None,
     *,
-    group: Annotated[str | None, typer.Option(help="Only within this group.", show_default=False)] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Only within this group.", show_default=False, autocompletion=completing.groups)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show which task depends on which: each below what it depends on."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hourhand.cli import completing
 from hourhand.cli.command_line import split_command
 from hourhand.cli.json_options import Json, json_option, object_option
 from hourhand.model.errors import InvalidInput
@@ -42,7 +43,10 @@ class TaskOptions:
     env: Annotated[list[str] | None, _option("For --command: NAME=VALUE; repeatable.", _WHAT)] = None
     cwd: Annotated[str | None, _option("For --command: the folder to run in.", _WHAT)] = None
     url: Annotated[str | None, _option("An address to call.", _WHAT)] = None
-    method: Annotated[str | None, _option("For --url: GET, or POST with a body, unless given.", _WHAT)] = None
+    method: Annotated[
+        str | None,
+        _option("For --url: GET, or POST with a body, unless given.", _WHAT, autocompletion=completing.methods),
+    ] = None
     header: Annotated[list[str] | None, _option("For --url: 'Name: value'; repeatable.", _WHAT)] = None
     json_body: Annotated[str | None, _option("For --url: the body, as JSON.", _WHAT, metavar="JSON")] = None
     body: Annotated[str | None, _option("For --url: the body, as text.", _WHAT)] = None
@@ -53,10 +57,18 @@ class TaskOptions:
     payload: Annotated[
         str | None, _option("All of the above as one JSON object; needs --type.", _WHAT, metavar="JSON")
     ] = None
-    schedule: Annotated[str | None, _option("Such as '*/5 * * * *' or '@every 30s'. [dim]@manual[/dim]", _WHEN)] = None
-    timezone: Annotated[str | None, _option("The zone of the schedule. [dim]UTC[/dim]", _WHEN)] = None
+    schedule: Annotated[
+        str | None,
+        _option(
+            "Such as '*/5 * * * *' or '@every 30s'. [dim]@manual[/dim]", _WHEN, autocompletion=completing.schedules
+        ),
+    ] = None
+    timezone: Annotated[
+        str | None, _option("The zone of the schedule. [dim]UTC[/dim]", _WHEN, autocompletion=completing.timezones)
+    ] = None
     depends_on: Annotated[
-        list[str] | None, _option("A task that must have succeeded; repeatable.", _WHEN, metavar="NAME")
+        list[str] | None,
+        _option("A task that must have succeeded; repeatable.", _WHEN, metavar="NAME", autocompletion=completing.tasks),
     ] = None
     dependency_mode: Annotated[
         DependencyMode | None, _option("Whether all --depends-on are needed, or one. [dim]all[/dim]", _WHEN)
@@ -75,7 +87,9 @@ class TaskOptions:
     catch_up_limit: Annotated[
         int | None, _option("For --misfire catch_up: how many missed instants at most. [dim]100[/dim]", _WHEN)
     ] = None
-    group: Annotated[str | None, _option("Whose executors run it. [dim]default[/dim]", _HOW)] = None
+    group: Annotated[
+        str | None, _option("Whose executors run it. [dim]default[/dim]", _HOW, autocompletion=completing.groups)
+    ] = None
     broadcast: Annotated[
         bool | None, _option("Run it on every executor of the group.", _HOW, "--broadcast/--no-broadcast")
     ] = None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.accounts import Groups, read_groups, shown_groups
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
@@ -70,7 +70,7 @@ def create(
                 raise InvalidInput.one(
                     option, value, "is given together with --local, which only ever makes an unlimited admin token"
                 )
-        _create_in_store(store, data_dir)
+        _create_in_store(store, data_dir, as_json=as_json)
         return
     for option, path in (("--store", store), ("--data-dir", data_dir)):
         if path is not None:
@@ -126,14 +126,24 @@ def list_tokens(
 
 @app.command()
 def revoke(
-    token_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The token's id.", show_default=False)],
+    token_id: Annotated[
+        int,
+        typer.Argument(
+            metavar="ID", min=1, help="The token's id.", show_default=False, autocompletion=completing.tokens
+        ),
+    ],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Make a token worthless at once, with all sessions that it was traded for."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
         rest.delete(f"/tokens/{token_id}")
-    typer.echo(f"Token {token_id} is revoked.")
+    if as_json:
+        print_json({"id": token_id, "revoked": True})
+    else:
+        typer.echo(f"Token {token_id} is revoked.")
 
 
 def _create(name: str, role: Role, groups: str | None, expires: str | None, *, as_json: bool) -> None:
@@ -155,12 +165,15 @@ def _create(name: str, role: Role, groups: str | None, expires: str | None, *, a
     )
 
 
-def _create_in_store(store: str | None, data_dir: Path | None) -> None:
+def _create_in_store(store: str | None, data_dir: Path | None, *, as_json: bool) -> None:
     from hourhand.bootstrap import create_local_token
     from hourhand.settings import load_settings
 
     made = asyncio.run(create_local_token(load_settings(store=store, data_dir=data_dir)))
-    typer.echo(f"A new admin token is in {made.file}, readable by its owner only. Older ones stay valid.")
+    if as_json:
+        print_json({"file": str(made.file)})
+    else:
+        typer.echo(f"A new admin token is in {made.file}, readable by its owner only. Older ones stay valid.")
 
 
 def _state(token: Json) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hourhand.cli import moments
+from hourhand.cli import completing, moments
 from hourhand.cli.accounts import Groups, PasswordStdin, TheRole, read_groups, read_password, shown_groups
 from hourhand.cli.printing import AsJson, Column, note, print_json, print_table
 from hourhand.cli.refusals import in_words_of
@@ -14,7 +14,9 @@ from hourhand.model.errors import InvalidInput
 from hourhand.model.words import Role
 
 app = typer.Typer(name="user", help="Look after users: people who sign in with a password.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The user's name.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The user's name.", show_default=False, autocompletion=completing.users)
+]
 _OPTIONS = {"name": "NAME", "role": "--role", "groups": "--groups"}
 
 
@@ -74,7 +76,10 @@ def edit(
     *,
     role: Annotated[Role | None, typer.Option(help="The new role.", show_default=False)] = None,
     groups: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Limit to these groups.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Limit to these groups.", show_default=False, autocompletion=completing.groups
+        ),
     ] = None,
     all_groups: Annotated[bool, typer.Option("--all-groups", help="Limit no longer.")] = False,
     enabled: Annotated[
@@ -106,21 +111,28 @@ def edit(
 
 
 @app.command()
-def password(name: Name, *, password_stdin: PasswordStdin = False) -> None:
+def password(name: Name, *, password_stdin: PasswordStdin = False, as_json: AsJson = False) -> None:
     """Give a user a new password; all sessions of the user end."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
         user = rest.user(name)
-        rest.patch(f"/users/{user['id']}", {"password": read_password(from_stdin=password_stdin)})
-    typer.echo(f"User {name!r} has a new password, and must sign in again.")
+        changed = rest.patch(f"/users/{user['id']}", {"password": read_password(from_stdin=password_stdin)})
+    if as_json:
+        print_json(changed)
+    else:
+        typer.echo(f"User {name!r} has a new password, and must sign in again.")
 
 
 @app.command()
-def delete(name: Name) -> None:
+def delete(name: Name, *, as_json: AsJson = False) -> None:
     """Remove a user; all sessions of the user end. What the audit says of the user stays."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
-        rest.delete(f"/users/{rest.user(name)['id']}")
-    typer.echo(f"User {name!r} is removed.")
+        user = rest.user(name)
+        rest.delete(f"/users/{user['id']}")
+    if as_json:
+        print_json({"id": user["id"], "name": name, "deleted": True})
+    else:
+        typer.echo(f"User {name!r} is removed.")

@@ -54,6 +54,3 @@ class Alerting(Protocol):
 
     async def notice_failed(self, outbox_id: int, error: str, *, final: bool = False) -> datetime | None:
         """It did not; when it is tried again. None when it has been given up: after three days, or as `final`."""
-
-    async def agree_on_key(self, check: str) -> bool:
-        """Whether this is the check value of the key that seals the store's secrets; the first one decides."""

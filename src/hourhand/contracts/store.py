@@ -24,11 +24,15 @@ from typing import Any, Protocol, Self
 
 from hourhand.contracts.accounts import Accounts
 from hourhand.contracts.alerting import Alerting
+from hourhand.contracts.applying import Applying
 from hourhand.contracts.auditing import Auditing
 from hourhand.contracts.bulk import Bulk
+from hourhand.contracts.demo import Demo
+from hourhand.contracts.examining import Examining
 from hourhand.contracts.explaining import Explaining
 from hourhand.contracts.figures import Figures
 from hourhand.contracts.pausing import Pausing
+from hourhand.contracts.sealing import Sealing
 from hourhand.contracts.statistics import Statistics
 from hourhand.contracts.windows import Windows
 from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
@@ -47,6 +51,7 @@ from hourhand.model.instance import (
     Progress,
     Submission,
     Submitted,
+    SubmittedInstance,
 )
 from hourhand.model.page import Page
 from hourhand.model.registry import Executor, Group
@@ -126,11 +131,11 @@ class Joining(Protocol):
     it may start a little later than others. What PostgreSQL gives up (a deadlock) is not tried again: Conflict.
     """
 
-    async def submit(self, conn: object) -> Instance:
+    async def submit(self, conn: object) -> SubmittedInstance:
         """An asyncpg connection, a psycopg AsyncConnection, a SQLAlchemy AsyncConnection or AsyncSession."""
 
-    def submit_blocking(self, conn: object) -> Instance:
-        """A psycopg Connection, a SQLAlchemy Connection or Session; in the thread that uses it."""
+    def submit_blocking(self, conn: object) -> SubmittedInstance:
+        """A psycopg Connection, a SQLAlchemy Connection or Session, Django's; in the thread that uses it."""
 
 
 class Instances(Protocol):
@@ -170,7 +175,7 @@ class Instances(Protocol):
         """One item per ending, superseded ones included, newest first."""
 
     async def list_attempts(self, instance_id: int) -> list[AttemptRecord]:
-        """The attempts that did not end the instance."""
+        """The attempts that did not end the instance, or not for good: it was retried by hand since."""
 
     async def read_lines(
         self, instance_id: int, *, after: int = -1, before: int | None = None, limit: int = 1_000
@@ -321,6 +326,7 @@ class Store(
     Time,
     Instances,
     Bulk,
+    Applying,
     Executing,
     Chores,
     Directory,
@@ -330,7 +336,10 @@ class Store(
     Explaining,
     Statistics,
     Figures,
+    Demo,
+    Examining,
     Alerting,
+    Sealing,
     Auditing,
     Hints,
     Protocol,

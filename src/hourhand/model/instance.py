@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from hourhand.model.words import BlockedBy, OutcomeKind, SkipReason, Status, TriggeredBy
 
@@ -96,6 +96,27 @@ class Instance:
     superseded_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SubmittedInstance(Instance):
+    """The instance that a submission led to; equal to the instance as anybody else sees it."""
+
+    existing: bool = False
+    """Whether it lived already, under the same key."""
+
+    @classmethod
+    def of(cls, instance: Instance, *, existing: bool) -> Self:
+        """The instance, with what became of the submission."""
+        return cls(**{one.name: getattr(instance, one.name) for one in fields(Instance)}, existing=existing)
+
+    def __eq__(self, other: object) -> bool:
+        """As an instance."""
+        if not isinstance(other, Instance):
+            return NotImplemented
+        return all(getattr(self, one.name) == getattr(other, one.name) for one in fields(Instance))
+
+    __hash__ = Instance.__hash__
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """What a claim hands to an executor: everything one attempt needs but the task's definition."""
@@ -139,6 +160,8 @@ class Outcome:
     retryable: bool = True
     delay_seconds: float = 0.0
     """For a hand-back: how long nobody should claim it again."""
+    retry_after_seconds: float | None = None
+    """For a failure that is tried again: when, if not after the task's own delay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,35 +25,65 @@ class TaskDefinition:
     """What a person writes; every edit makes a new version of it."""
 
     name: str
+    """Unique among the tasks that are not deleted."""
     type: TaskType
+    """Which runner executes it."""
     schedule: str = "@manual"
+    """When it fires."""
     payload: Mapping[str, Any] = field(default_factory=dict)
+    """What to run, in the form that its type wants."""
     description: str | None = None
+    """What it is for."""
     enabled: bool = True
+    """Whether it fires; a disabled task can still be run by hand."""
     group: str = DEFAULT_GROUP
+    """Whose executors execute it."""
     timezone: str = "UTC"
+    """Whose clock the schedule follows: an IANA name, such as `Asia/Shanghai`."""
     priority: int = 5
+    """0 is the most urgent, 9 the least."""
     timeout_seconds: int | None = None
+    """How long an attempt may take; null: for ever."""
     max_retries: int | None = None
+    """How often a failed instance is tried again; null: never."""
     retry_delay_seconds: int = 10
+    """How long to wait before the first retry."""
     retry_backoff: RetryBackoff = RetryBackoff.EXPONENTIAL
+    """Whether the delay stays as it is, or doubles with each attempt."""
     misfire_policy: MisfirePolicy = MisfirePolicy.FIRE_ONCE
+    """What becomes of instants that nobody could make in time."""
     misfire_grace_seconds: int = 60
+    """By how much an instant may be late and is not missed."""
     catch_up_limit: int = 100
+    """With `catch_up`: how many missed instants fire at most."""
     overlap_policy: OverlapPolicy = OverlapPolicy.SKIP
+    """What becomes of an instant while an earlier instance lives."""
     dependency_ids: tuple[int, ...] = ()
+    """The tasks that it runs after."""
     dependency_mode: DependencyMode = DependencyMode.ALL
+    """Whether all of them are needed, or one."""
     upstream_failure_policy: UpstreamFailurePolicy = UpstreamFailurePolicy.WAIT
+    """What it does when what it needs has failed."""
     dependency_timeout_seconds: int = 86_400
+    """How long it waits for them; then it fails."""
     executor_loss_policy: ExecutorLossPolicy = ExecutorLossPolicy.REQUEUE
+    """What becomes of an instance whose executor dies: `fail` for work that must not run twice."""
     broadcast: bool = False
+    """Whether every executor of the group executes it, each its own shard."""
     concurrency_key: str | None = None
+    """Instances with the same key take turns, whatever their task."""
     concurrency_limit: int = 1
+    """How many instances with its key may run at once."""
     executor_labels: Mapping[str, str] = field(default_factory=dict)
+    """The labels that an executor must carry to execute it."""
     args_schema: Mapping[str, Any] | None = None
+    """What its arguments look like, for people: a JSON Schema."""
     owner: str | None = None
+    """Whom to ask about it."""
     tags: tuple[str, ...] = ()
+    """Words to find it by."""
     managed_by: str | None = None
+    """Who declares it, such as `app:billing`; null: people edit it by hand."""
     declared_hash: str | None = None
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
-from hourhand.model.errors import InvalidInput
-from hourhand.model.task import Declaration, Task
+from hourhand.model.errors import InvalidInput, shown
+from hourhand.model.task import Declaration, Task, TaskDefinition
+from hourhand.rules.definition import definition_from
 from hourhand.rules.dependency import find_cycle
 
 _NOT_DECLARED = ("managed_by", "declared_hash")
@@ -28,6 +31,17 @@ def declared_hash(declaration: Declaration, release: int) -> str:
     values["depends_on"] = sorted(set(declaration.depends_on))
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return f"{release}:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def declared_definition(values: Mapping[str, Any], depends_on: Sequence[str]) -> TaskDefinition:
+    """A definition from plain values, checked as it will be once the tasks that it names have ids."""
+    given = values.get("dependency_ids", ())
+    if depends_on and isinstance(given, list | tuple):
+        highest = max((one for one in given if isinstance(one, int)), default=0)
+        stand_ins = [highest + number for number in range(1, len(depends_on) + 1)]
+        definition = definition_from({**values, "dependency_ids": [*given, *stand_ins]})
+        return replace(definition, dependency_ids=tuple(given))
+    return definition_from(values)
 
 
 class Verdict(Enum):
@@ -59,8 +73,8 @@ def decide(stored: Task | None, new_hash: str, app: str) -> Decision:
         return Decision(Verdict.KEEP, reason)
     if stored.declared_hash == new_hash:
         return Decision(Verdict.LEAVE)
-    release, digest = _parts(new_hash)
-    stored_release, stored_digest = _parts(stored.declared_hash)
+    release, digest = release_and_digest(new_hash)
+    stored_release, stored_digest = release_and_digest(stored.declared_hash)
     if stored.updated_by != owner:
         reason = f"{stored.updated_by} has edited it, which no release overwrites: edit it by hand as well"
     elif stored_release > release:
@@ -80,7 +94,7 @@ def _not_ours(stored: Task, owner: str) -> str:
     return ""
 
 
-def _parts(text: str | None) -> tuple[int, str]:
+def release_and_digest(text: str | None) -> tuple[int, str]:
     """Release and digest; of what no app has written, those of the very first."""
     release, _, digest = (text or "").partition(":")
     return (int(release), digest) if release.lstrip("-").isdecimal() else (0, "")
@@ -90,22 +104,34 @@ def in_order(declarations: Sequence[Declaration]) -> tuple[Declaration, ...]:
     """Each after those it depends on; refuses a name that is declared twice, and a cycle, naming it."""
     numbers: dict[str, int] = {}
     for number, one in enumerate(declarations):
-        if numbers.setdefault(one.definition.name, number) != number:
-            raise InvalidInput.one(
-                "name", one.definition.name, f"two tasks named {one.definition.name!r} are declared: rename one"
-            )
-    edges = {
+        name = one.definition.name
+        if numbers.setdefault(name, number) != number:
+            raise InvalidInput.one("name", name, f"two tasks named {name!r} are declared: rename one")
+    cycle = dependency_cycle(declarations)
+    if cycle is not None:
+        declared = declarations[numbers[cycle[0]]].depends_on
+        raise InvalidInput.one("depends_on", list(declared), f"these dependencies form a cycle: {' → '.join(cycle)}")
+    return tuple(declarations[number] for number in _sorted(_edges(declarations)))
+
+
+def dependency_cycle(declarations: Sequence[Declaration]) -> tuple[str, ...] | None:
+    """The names of tasks that depend on each other in a circle, the first of them again at the end; None if none do."""
+    edges = _edges(declarations)
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError:  # it names any; people are told that of the first task which is in one
+        found = next(filter(None, (find_cycle(number, needed, edges) for number, needed in edges.items())))
+        return tuple(declarations[number].definition.name for number in found)
+    return None
+
+
+def _edges(declarations: Sequence[Declaration]) -> dict[int, list[int]]:
+    """What each depends on among these, all by their numbers."""
+    numbers = {one.definition.name: number for number, one in enumerate(declarations)}
+    return {
         number: [numbers[name] for name in dict.fromkeys(one.depends_on) if name in numbers]
         for number, one in enumerate(declarations)
     }
-    for number, needed in edges.items():
-        cycle = find_cycle(number, needed, edges)
-        if cycle is not None:
-            path = " → ".join(declarations[one].definition.name for one in cycle)
-            raise InvalidInput.one(
-                "depends_on", list(declarations[number].depends_on), f"these dependencies form a cycle: {path}"
-            )
-    return tuple(declarations[number] for number in _sorted(edges))
 
 
 def _sorted(edges: dict[int, list[int]]) -> list[int]:
@@ -126,4 +152,4 @@ def missing_dependency(name: str, known: Iterable[str]) -> str:
     """Why a task that depends on an unknown one is not written."""
     close = difflib.get_close_matches(name, list(known), n=1)
     hint = f"did you mean {close[0]!r}?" if close else "create or declare it first"
-    return f"it depends on {name!r}, and there is no task of that name: {hint}"
+    return f"it depends on {shown(name)}, and there is no task of that name: {hint}"

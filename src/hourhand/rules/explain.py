@@ -10,6 +10,7 @@ from hourhand.model.instance import Instance
 from hourhand.model.pause import Pause, PauseScope
 from hourhand.model.registry import Executor
 from hourhand.model.words import BlockedBy, OutcomeKind, Status
+from hourhand.rules.endings import reason_given
 from hourhand.rules.explain_end import explain_end
 from hourhand.rules.explain_waits import explain_waits
 from hourhand.rules.facts import MOST_AHEAD, Facts, Key, Lanes, moment
@@ -41,6 +42,8 @@ def explain(facts: Facts) -> Explanation:
         case _:
             reasons = list(explain_end(facts))
     lead = "It never ran" if instance.skip_reason is not None else _LEAD[instance.status]
+    if reasons[0].code is Code.RETRY_BACKOFF:
+        lead = "It waits"  # it has started, more than once perhaps
     return Explanation(
         instance_id=instance.id,
         status=instance.status,
@@ -284,11 +287,12 @@ def _running(facts: Facts) -> Iterator[Reason]:
         )
     if instance.cancel_requested:
         by = "" if facts.cancelled_by is None else f" by {facts.cancelled_by}"
-        why = f" ({instance.cancel_reason})" if instance.cancel_reason else ""
+        reason = reason_given(instance.cancel_reason, facts.cancelled_by)
+        why = f" ({reason})" if reason else ""
         yield Reason(
             code=Code.CANCEL_REQUESTED,
             text=f"it was asked to stop{by}{why}, and executor {executor} has not reported that it did",
-            data={"by": facts.cancelled_by, "reason": instance.cancel_reason},
+            data={"by": facts.cancelled_by, "reason": reason},
         )
     far = "" if instance.progress is None else f", {instance.progress:.0%} done"
     phase = "" if instance.phase is None else f", in phase {instance.phase!r}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hourhand.model.explanation import Code, Reason
 from hourhand.model.instance import Instance
 from hourhand.model.words import ExecutorLossPolicy, SkipReason, Status
-from hourhand.rules.endings import REPLACED, deleted_by, timed_out
+from hourhand.rules.endings import REPLACED, deleted_by, reason_given, timed_out
 from hourhand.rules.facts import Facts
 from hourhand.rules.lifecycle import MAX_LOSSES
 
@@ -121,6 +121,7 @@ def _cancelled(facts: Facts) -> Reason:
         return _ended(Code.TASK_DELETED, f"its task was deleted by {deleter} before it started", instance, by=deleter)
     by = "somebody" if facts.cancelled_by is None else facts.cancelled_by
     when = "while it ran" if instance.start_time is not None else "before it started"
+    why = reason_given(why, facts.cancelled_by)
     return _ended(
         Code.CANCELLED,
         f"{by} cancelled it {when} ({why or 'without a reason'}); it can be retried",

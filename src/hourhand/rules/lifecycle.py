@@ -88,12 +88,15 @@ def _why_cancelled(claim: Claim, outcome: Outcome) -> str:
 def _failed(claim: Claim, outcome: Outcome, now: datetime) -> Transition:
     if not outcome.retryable or claim.retry_count >= (claim.max_retries or 0):
         return _end(claim, Status.FAILED, outcome.error_message)
-    delay = retry_delay(
-        claim.retry_delay_seconds,
-        claim.retry_backoff,
-        claim.retry_count,
-        seed=f"{claim.instance_id}/{claim.fence}",
-    )
+    if outcome.retry_after_seconds is not None:
+        delay = timedelta(seconds=outcome.retry_after_seconds)
+    else:
+        delay = retry_delay(
+            claim.retry_delay_seconds,
+            claim.retry_backoff,
+            claim.retry_count,
+            seed=f"{claim.instance_id}/{claim.fence}",
+        )
     return _again(claim, now + delay, retries=1, attempt=outcome.kind, error=outcome.error_message)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from hourhand.contracts.runner import Attempt, Handler
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.instance import Outcome
+from hourhand.model.steering import Fail, Retry
 from hourhand.model.words import OutcomeKind
 from hourhand.rules.definition import MAX_JSON_BYTES
 from hourhand.runners.python_records import CURRENT
@@ -135,7 +136,12 @@ def failed(attempt: Attempt, error: BaseException) -> Outcome:
     """What a handler raised, with its traceback in the instance log."""
     message = cut(describe(error), ERROR_CHARACTERS)
     attempt.log(message, level="error", exception=cut(trace(error), TRACEBACK_CHARACTERS))
-    return Outcome(kind=OutcomeKind.FAILED, error_message=message, retryable=not isinstance(error, InvalidInput))
+    return Outcome(
+        kind=OutcomeKind.FAILED,
+        error_message=message,
+        retryable=not isinstance(error, InvalidInput | Fail),
+        retry_after_seconds=error.after.total_seconds() if isinstance(error, Retry) else None,
+    )
 
 
 def describe(error: BaseException) -> str:

@@ -201,6 +201,7 @@ class _Attended:
                         result=outcome["result"],
                         error_message=outcome["error_message"],
                         retryable=outcome["retryable"] is True,
+                        retry_after_seconds=outcome["retry_after_seconds"],
                     )
                 case strange:
                     self._attempt.log(f"its process said what nobody understands: {strange!r:.200}", level="warning")

@@ -9,6 +9,8 @@ from hourhand.contracts.runner import Attempt
 
 CURRENT: ContextVar[Attempt | None] = ContextVar("hourhand_attempt", default=None)
 """The attempt whose handler runs here; tasks that a handler makes inherit it, and so do our threads."""
+BOUND = "hourhand_attempt"
+"""Where a record of `ctx.logger` names its attempt: such a logger may be used from any thread."""
 _LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warning"), (logging.INFO, "info"))
 _traceback = logging.Formatter()
 
@@ -18,7 +20,7 @@ class Records(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record to the instance log; never fails, as no handler of records may."""
-        attempt = CURRENT.get()
+        attempt = getattr(record, BOUND, None) or CURRENT.get()
         # What we say of ourselves while a handler runs is for the operator: the log is not its business.
         if attempt is None or record.name == "hourhand" or record.name.startswith("hourhand."):
             self._as_if_absent(record)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import httpx
 
@@ -23,7 +23,10 @@ from hourhand.model.errors import (
     NotFound,
     StoreUnavailable,
 )
+from hourhand.model.explanation import Code, Explanation, Reason
 from hourhand.model.instance import Instance, LogLine
+from hourhand.model.task import Task
+from hourhand.model.words import Status
 
 T = TypeVar("T")
 _NOT_FOUND = re.compile(r"there is no ([a-z ]+) ('.*'|\".*\"|-?\d+)", re.DOTALL)
@@ -32,6 +35,8 @@ _NEEDED = re.compile(r"task ('.*'|\".*\") is needed by .*", re.DOTALL)
 
 
 def _reader(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type is a value here
+    if get_origin(hint) is tuple:
+        return tuple
     for kind in get_args(hint) or (hint,):
         if kind is datetime:
             return datetime.fromisoformat
@@ -42,7 +47,7 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type 
 
 _READERS: dict[type, dict[str, Callable[[Any], Any]]] = {
     noun: {name: reader for name, hint in get_type_hints(noun).items() if (reader := _reader(hint)) is not None}
-    for noun in (Instance, LogLine)
+    for noun in (Instance, LogLine, Task, Reason)
 }
 
 
@@ -66,6 +71,21 @@ def instance_from(answer: Mapping[str, Any]) -> Instance:
 def line_from(answer: Mapping[str, Any]) -> LogLine:
     """A line of the instance log."""
     return _noun(LogLine, answer)
+
+
+def task_from(answer: Mapping[str, Any]) -> Task:
+    """A task; where it stands in its schedule is for the store alone to know."""
+    return _noun(Task, {**answer, "anchored_at": answer["created_at"]})
+
+
+def explanation_from(answer: Mapping[str, Any]) -> Explanation:
+    """Why an instance is where it is; of a newer server's reasons those that this release knows."""
+    return Explanation(
+        instance_id=answer["instance_id"],
+        status=Status(answer["status"]),
+        summary=answer["summary"],
+        reasons=tuple(_noun(Reason, one) for one in answer["reasons"] if one["code"] in set(Code)),
+    )
 
 
 def read(response: httpx.Response) -> Any:  # noqa: ANN401 - JSON

@@ -6,23 +6,22 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, TypeVar, Unpack, overload
 
 from hourhand.model.errors import FieldError, InvalidInput, shown
 from hourhand.model.task import DEFAULT_GROUP, Declaration, TaskDefinition
 from hourhand.model.words import TaskType
-from hourhand.rules.declaration import in_order, owner_of
-from hourhand.rules.definition import check, check_args, definition_from
+from hourhand.rules.declaration import declared_definition, in_order, owner_of
+from hourhand.rules.definition import check, check_args
 from hourhand.rules.lanes import handlers_of
 from hourhand.rules.schedule import Manual, parse
 from hourhand.sdk.fields import FIELDS, TaskFields
 from hourhand.sdk.handlers import FunctionHandler, Isolation, isolation_of, read_function
-from hourhand.sdk.signature import Signature
+from hourhand.sdk.signature import Signature, beneath
 
 F = TypeVar("F", bound=Callable[..., object])
-_TASKS = "__hourhand_tasks__"
-"""Where a decorated function, which stays a plain function, keeps the names of its tasks."""
+HANDLERS = "__hourhand_handlers__"
+"""Where a decorated function, which stays a plain function, keeps what was made of it."""
 
 
 _OWN_WORDS = frozenset({"schedule", "name", "isolation", "depends_on", "args"})
@@ -106,15 +105,16 @@ class App:
                 if self.name != self.group:
                     payload["app"] = self.name
                 upstreams = _names(depends_on)
-                values = {"description": inspect.getdoc(function), **_known(fields)}
+                values = {"description": _about(function), **_known(fields)}
                 values |= {"name": called, "schedule": schedule, "group": self.group}
                 values |= {"type": TaskType.PYTHON, "payload": payload, "args_schema": signature.schema()}
-                definition = _definition(values, upstreams)
+                definition = declared_definition(values, upstreams)
                 _check_arguments(definition, signature, args or {})
                 declaration = Declaration(definition=definition, depends_on=upstreams)
                 where = isolation_of(function, isolation)
-                self._add(FunctionHandler(function, declaration, signature, where))
-            function.__dict__[_TASKS] = (*function.__dict__.get(_TASKS, ()), called)
+                handler = FunctionHandler(function, declaration, signature, where)
+                self._add(handler)
+            function.__dict__[HANDLERS] = (*function.__dict__.get(HANDLERS, ()), handler)
             return function
 
         return decorate
@@ -152,6 +152,7 @@ def _naming(function: object) -> Iterator[None]:
 
 
 def _place(function: object) -> str:
+    function = beneath(function)
     code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
     if code is None:
         return shown(function)
@@ -159,9 +160,16 @@ def _place(function: object) -> str:
 
 
 def _name(function: Callable[..., object], given: str | None) -> str:
-    if given is None and function.__name__ == "<lambda>":
-        raise InvalidInput.one("name", None, "a lambda has none: give it by name=")
-    return function.__name__ if given is None else given
+    if given is not None:
+        return given
+    own: str = getattr(function, "__name__", "<partial>")
+    if own.startswith("<"):
+        raise InvalidInput.one("name", None, f"a {own.strip('<>')} has none: give it by name=")
+    return own
+
+
+def _about(function: Callable[..., object]) -> str | None:
+    return inspect.getdoc(beneath(function))
 
 
 def _known(fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -183,7 +191,7 @@ def _names(depends_on: Sequence[str | Callable[..., object]]) -> tuple[str, ...]
         )
     names: dict[str, None] = {}
     for one in depends_on:
-        tasks = (one,) if isinstance(one, str) else getattr(one, _TASKS, ())
+        tasks = (one,) if isinstance(one, str) else tuple(made.name for made in getattr(one, HANDLERS, ()))
         if not tasks:
             raise InvalidInput.one(
                 "depends_on", shown(one), f"{_place(one)} is not a task: decorate it with @app.task first"
@@ -194,17 +202,6 @@ def _names(depends_on: Sequence[str | Callable[..., object]]) -> tuple[str, ...]
             )
         names[tasks[0]] = None
     return tuple(names)
-
-
-def _definition(values: Mapping[str, Any], depends_on: Sequence[str]) -> TaskDefinition:
-    """Checked as it will be once its dependencies have ids."""
-    given = values.get("dependency_ids", ())
-    if depends_on and isinstance(given, list | tuple):
-        highest = max((one for one in given if isinstance(one, int)), default=0)
-        stand_ins = [highest + number for number in range(1, len(depends_on) + 1)]
-        definition = definition_from({**values, "dependency_ids": [*given, *stand_ins]})
-        return replace(definition, dependency_ids=tuple(given))
-    return definition_from(values)
 
 
 def _check_arguments(definition: TaskDefinition, signature: Signature, args: Mapping[str, Any]) -> None:

@@ -105,6 +105,7 @@ class ChildAttempt:
             "result": outcome.result,
             "error_message": outcome.error_message,
             "retryable": outcome.retryable,
+            "retry_after_seconds": outcome.retry_after_seconds,
         }
         self._send({"outcome": told})
 

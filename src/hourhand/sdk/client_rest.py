@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import time
+import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -11,56 +14,66 @@ import httpx
 
 from hourhand.contracts.store import Joining
 from hourhand.model.errors import InvalidInput, NotFound
-from hourhand.model.instance import Instance, LogLine
+from hourhand.model.explanation import Explanation
+from hourhand.model.instance import Instance, LogLine, SubmittedInstance
+from hourhand.model.task import Task
 from hourhand.rules.definition import check_args
 from hourhand.sdk.address import API, Address, address_of
-from hourhand.sdk.answers import instance_from, line_from, read, unreachable
+from hourhand.sdk.answers import explanation_from, instance_from, line_from, read, task_from, unreachable
 from hourhand.sdk.asked import Asked
+from hourhand.sdk.calls import AT_ONCE, Sought
 from hourhand.settings import Settings
 
-TIMEOUT_SECONDS = 30.0
-AT_ONCE = 8
-LINES_AT_ONCE = 1_000
+SUBMITTED_AT_ONCE = 8
 DISPATCHED_AT_ONCE = 1_000
+FIRST_REST_SECONDS, LAST_REST_SECONDS = 0.1, 1.0
 
 
 class RestCalls:
-    """What a program asks for, as requests."""
+    """What a program asks for, as requests.
 
-    def __init__(self, address: Address) -> None:
+    A request that was not answered is made again where that cannot do a thing twice: one that reads, one that
+    submits (which carries an `Idempotency-Key`), and any that has not reached the server.
+    """
+
+    def __init__(self, address: Address, *, timeout_seconds: float, patience_seconds: float) -> None:
         self._address = address
+        self._patience = patience_seconds
         self._http = httpx.AsyncClient(
             base_url=f"{address.url}{API}",
             headers=address.headers,
-            timeout=TIMEOUT_SECONDS,
+            timeout=timeout_seconds,
             trust_env=not address.local,  # a proxy has no business between two processes of one machine
         )
 
     @classmethod
-    async def open(cls, settings: Settings) -> RestCalls:
+    async def open(cls, settings: Settings, *, timeout_seconds: float, patience_seconds: float) -> RestCalls:
         """Nothing is asked before the first call."""
-        return cls(address_of(settings))
+        return cls(address_of(settings), timeout_seconds=timeout_seconds, patience_seconds=patience_seconds)
 
     async def close(self) -> None:
         """Give the connections back."""
         await self._http.aclose()
 
-    async def submit(self, asked: Asked) -> Instance:
+    async def submit(self, asked: Asked) -> SubmittedInstance:
         """One instance."""
         return await self._submit(
-            await self._task_id(asked.task_name),
+            (await self._task(asked.task_name))["id"],
             asked.args,
             priority=asked.priority,
-            run_at=_text(asked.run_at),
+            run_at=_text("run_at", asked.run_at),
             key=asked.key,
             dispatch=not asked.held,
         )
 
-    async def _submit(self, task_id: int, args: Mapping[str, Any] | None, **more: object) -> Instance:
+    async def _submit(self, task_id: int, args: Mapping[str, Any] | None, **more: object) -> SubmittedInstance:
         check_args(args)  # what is no JSON could not even be sent
         given = {"task_id": task_id, "args": args, **more}
         body = {name: value for name, value in given.items() if value is not None}
-        return instance_from(await self._ask("POST", "/instances", json=body))
+        once = {"Idempotency-Key": str(uuid.uuid4())}
+        response = await self._answer("POST", "/instances", again=True, json=body, headers=once)
+        existing = response.status_code == httpx.codes.OK
+        return SubmittedInstance.of(instance_from(read(response)), existing=existing)
 
     async def joining(self, asked: Asked) -> Joining:
         """Refused: no request can be part of a transaction."""
@@ -76,8 +89,8 @@ class RestCalls:
         """One request for each, some at a time; what was accepted before one is refused stays."""
         for args in many:
             check_args(args)
-        task_id = await self._task_id(task_name)
-        turn = asyncio.Semaphore(AT_ONCE)
+        task_id = (await self._task(task_name))["id"]
+        turn = asyncio.Semaphore(SUBMITTED_AT_ONCE)
 
         async def one(args: Mapping[str, Any] | None) -> int:
             async with turn:
@@ -92,7 +105,35 @@ class RestCalls:
 
     async def get(self, instance_id: int) -> Instance:
         """One instance."""
-        return instance_from(await self._ask("GET", f"/instances/{instance_id:d}"))
+        return instance_from(await self._read(f"/instances/{instance_id:d}"))
+
+    async def instances(self, sought: Sought) -> list[Instance]:
+        """Page by page."""
+        wanted = {
+            "task_id": None if sought.task_name is None else (await self._task(sought.task_name))["id"],
+            "status": sought.status,
+            "from": _text("begin", sought.begin),
+            "to": _text("end", sought.end),
+        }
+        found: list[Instance] = []
+        cursor: str | None = None
+        while len(found) < sought.limit:
+            page = await self._read(
+                "/instances", limit=min(AT_ONCE, sought.limit - len(found)), cursor=cursor, **wanted
+            )
+            found += [instance_from(one) for one in page["items"]]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                break
+        return found
+
+    async def task(self, name: str) -> Task:
+        """One task."""
+        return task_from(await self._task(name))
+
+    async def explain(self, instance_id: int) -> Explanation:
+        """Why it is where it is."""
+        return explanation_from(await self._read(f"/instances/{instance_id:d}/explain"))
 
     async def cancel(self, instance_id: int, reason: str | None) -> Instance:
         """Stop it."""
@@ -103,38 +144,52 @@ class RestCalls:
         check_args(args)
         return instance_from(await self._ask("POST", f"/instances/{instance_id:d}/retry", json={"args": args}))
 
-    async def logs(self, instance_id: int, after: int) -> list[LogLine]:
-        """All lines from there on."""
-        found: list[LogLine] = []
-        while True:
-            params = {"after": after, "limit": LINES_AT_ONCE}
-            answer = await self._ask("GET", f"/instances/{instance_id:d}/logs", params=params)
-            found += [line_from(line) for line in answer["items"]]
-            if not answer["items"]:
-                return found
-            after = answer["next_after"]
+    async def lines(self, instance_id: int, after: int, limit: int) -> list[LogLine]:
+        """Some lines from there on."""
+        answer = await self._read(f"/instances/{instance_id:d}/logs", after=after, limit=limit)
+        return [line_from(line) for line in answer["items"]]
 
     async def dispatch(self, ids: Sequence[int]) -> None:
         """All of them or none, up to a thousand."""
         for begin in range(0, len(ids), DISPATCHED_AT_ONCE):
             await self._ask("POST", "/instances/dispatch", json={"ids": list(ids[begin : begin + DISPATCHED_AT_ONCE])})
 
-    async def _task_id(self, name: str) -> int:
-        found = (await self._ask("GET", "/tasks", params={"name": name}))["items"]
+    async def _task(self, name: str) -> dict[str, Any]:
+        found = (await self._read("/tasks", name=name))["items"]
         if not found:
             raise NotFound("task", name)
-        return int(found[0]["id"])
+        return dict(found[0])
+
+    async def _read(self, path: str, **params: object) -> Any:  # noqa: ANN401 - JSON
+        wanted = {name: value for name, value in params.items() if value is not None}
+        return read(await self._answer("GET", path, again=True, params=wanted))
 
     async def _ask(self, method: str, path: str, **more: Any) -> Any:  # noqa: ANN401 - JSON
-        try:
-            return read(await self._http.request(method, path, **more))
-        except httpx.TransportError as error:
-            raise unreachable(self._address.url, error) from error
+        return read(await self._answer(method, path, again=False, **more))
+
+    async def _answer(self, method: str, path: str, *, again: bool, **more: Any) -> httpx.Response:  # noqa: ANN401
+        """An answer; asked for again until the patience ends, by `again` also where the server may have heard it."""
+        until = time.monotonic() + self._patience
+        delay = FIRST_REST_SECONDS
+        while True:
+            try:
+                response = await self._http.request(method, path, **more)
+                if not (again and response.status_code in _PASSING) or time.monotonic() + delay > until:
+                    return response
+            except httpx.TransportError as error:
+                unheard = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+                if not (again or unheard) or time.monotonic() + delay > until:
+                    raise unreachable(self._address.url, error) from error
+            await asyncio.sleep(delay * random.uniform(0.5, 1.0))  # noqa: S311 - so that clients do not return together
+            delay = min(2 * delay, LAST_REST_SECONDS)
 
 
-def _text(moment: datetime | None) -> str | None:
+_PASSING = frozenset({429, 502, 503, 504})
+
+
+def _text(name: str, moment: datetime | None) -> str | None:
     if moment is None:
         return None
     if moment.tzinfo is None:
-        raise InvalidInput.one("run_at", moment, f"{moment} has no time zone: give one, such as UTC")
+        raise InvalidInput.one(name, moment, f"{moment} has no time zone: give one, such as UTC")
     return moment.astimezone(UTC).isoformat()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hourhand import store as stores
 from hourhand.contracts.store import Joining, Store
-from hourhand.model.instance import Instance, LogLine, Submission
+from hourhand.model.explanation import Explanation
+from hourhand.model.filters import InstanceFilter
+from hourhand.model.instance import Instance, LogLine, Submission, SubmittedInstance
+from hourhand.model.task import Task
 from hourhand.sdk.asked import Asked
+from hourhand.sdk.calls import AT_ONCE, Sought
 from hourhand.settings import Settings
-
-LINES_AT_ONCE = 1_000
 
 
 class StoreCalls:
@@ -31,10 +34,11 @@ class StoreCalls:
         """Give everything back."""
         await self._store.close()
 
-    async def submit(self, asked: Asked) -> Instance:
+    async def submit(self, asked: Asked) -> SubmittedInstance:
         """One instance."""
         (submitted,) = await self._store.submit([await self._submission(asked)])
-        return await self._store.get_instance(submitted.instance_id)
+        instance = await self._store.get_instance(submitted.instance_id)
+        return SubmittedInstance.of(instance, existing=submitted.existing)
 
     async def joining(self, asked: Asked) -> Joining:
         """One instance, ready for a caller's transaction."""
@@ -60,6 +64,32 @@ class StoreCalls:
         """One instance."""
         return await self._store.get_instance(instance_id)
 
+    async def instances(self, sought: Sought) -> list[Instance]:
+        """Page by page."""
+        task = None if sought.task_name is None else await self._store.find_task(sought.task_name)
+        wanted = InstanceFilter(
+            task_id=None if task is None else task.id, status=sought.status, begin=sought.begin, end=sought.end
+        )
+        found: list[Instance] = []
+        cursor: str | None = None
+        while len(found) < sought.limit:
+            limit = min(AT_ONCE, sought.limit - len(found))
+            page = await self._store.list_instances(wanted, limit=limit, cursor=cursor)
+            found += page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found
+
+    async def task(self, name: str) -> Task:
+        """One task, as REST tells it: how the store keeps its place in a schedule is of no use to anybody else."""
+        task = await self._store.find_task(name)
+        return replace(task, anchored_at=task.created_at, wake_at=None, declared_hash=None)
+
+    async def explain(self, instance_id: int) -> Explanation:
+        """Why it is where it is."""
+        return await self._store.explain(instance_id)
+
     async def cancel(self, instance_id: int, reason: str | None) -> Instance:
         """Stop it."""
         return await self._store.cancel(instance_id, reason=reason or "cancelled by a client")
@@ -68,15 +98,9 @@ class StoreCalls:
         """Revive it."""
         return await self._store.retry(instance_id, args=args)
 
-    async def logs(self, instance_id: int, after: int) -> list[LogLine]:
-        """All lines from there on."""
-        found: list[LogLine] = []
-        while lines := await self._store.read_lines(instance_id, after=after, limit=LINES_AT_ONCE):
-            found += lines
-            after = lines[-1].seq
-        if not found:
-            await self._store.get_instance(instance_id)  # nothing written, or no such instance?
-        return found
+    async def lines(self, instance_id: int, after: int, limit: int) -> list[LogLine]:
+        """Some lines from there on."""
+        return await self._store.read_lines(instance_id, after=after, limit=limit)
 
     async def dispatch(self, ids: Sequence[int]) -> None:
         """All of them or none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections.abc import Awaitable, Coroutine, Generator, Mapping
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 from hourhand.contracts.runner import Attempt
 from hourhand.model.errors import InvalidInput, shown
+from hourhand.runners.python_records import BOUND
 
 _ROUNDING = 1e-6
 
@@ -110,6 +112,11 @@ class Context:
     def phase(self, name: str) -> Awaitable[None]:
         """Tell what it is doing; the lines it writes from now on carry the name."""
         return self.progress(phase=name)
+
+    @property
+    def logger(self) -> logging.LoggerAdapter[logging.Logger]:
+        """A logger of the standard library, for what wants one: its records go to the instance log, from any thread."""
+        return logging.LoggerAdapter(logging.getLogger(f"task.{self.task}"), {BOUND: self._attempt})
 
     def log(self, message: str, level: str = "info") -> None:
         """Write a line to the instance log."""

@@ -10,7 +10,7 @@ from hourhand.contracts.runner import Attempt
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.task import Declaration
 from hourhand.sdk.context import Context, running_loop
-from hourhand.sdk.signature import Signature, read
+from hourhand.sdk.signature import Signature, beneath, read
 
 Isolation = Literal["loop", "thread", "process"]
 LOOP, THREAD, PROCESS = "loop", "thread", "process"
@@ -51,17 +51,31 @@ class FunctionHandler:
 
 async def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> object:
     """Never waits, so that a thread without a loop can drive it."""
-    return function(**arguments)
+    value = function(**arguments)
+    if inspect.iscoroutine(value):
+        value.close()
+        raise InvalidInput.one(
+            "handler",
+            shown(function),
+            "returned a coroutine that nobody awaits: a decorator hides that it is async; make the decorator's own "
+            "function async def, and await in it",
+        )
+    return value
 
 
 def read_function(function: object) -> Signature:
     """The signature of what is to be a handler; refuses what cannot be called as one."""
-    if not inspect.isfunction(function):
+    if isinstance(function, staticmethod | classmethod):
+        kind = type(function).__name__
+        hint = "write @staticmethod above @app.task" if kind == "staticmethod" else "use a function"
+        raise InvalidInput.one("function", shown(function), f"is a {kind}: {hint}")
+    if not inspect.isfunction(beneath(function)):
         raise InvalidInput.one(
             "function", shown(function), f"{shown(function)} is not a function: use def or async def"
         )
+    assert callable(function)  # noqa: S101 - for the type checker
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise InvalidInput.one("function", function.__name__, "yields: a handler returns its result at the end")
+        raise InvalidInput.one("function", shown(function), "yields: a handler returns its result at the end")
     return read(function)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -102,7 +103,9 @@ class Signature:
 
 def read(function: Callable[..., object]) -> Signature:
     """The signature of a handler; refuses what no instance could be given."""
-    parameters = inspect.signature(function).parameters
+    fixed = function.keywords if isinstance(function, functools.partial) else {}
+    parameters = {name: one for name, one in inspect.signature(function).parameters.items() if name not in fixed}
+    _refuse_methods(function, parameters)
     hints = {name: _hint(function, one) for name, one in parameters.items()}
     context = _context(parameters, hints)
     names: dict[str, str] = {}
@@ -117,7 +120,7 @@ def read(function: Callable[..., object]) -> Signature:
             names[f"field_{number}"] = name
             fields[f"field_{number}"] = (hints[name], Field(default, alias=name))
     config = ConfigDict(extra="forbid" if further is None else "allow", protected_namespaces=())
-    model = create_model(function.__name__, __config__=config, **fields)
+    model = create_model("Arguments", __config__=config, **fields)
     required = tuple(names[name] for name, one in model.model_fields.items() if one.is_required())
     signature = Signature(context, required, names, model, further)
     try:
@@ -139,7 +142,7 @@ def _hint(function: Callable[..., object], parameter: inspect.Parameter) -> Any:
     if parameter.annotation is parameter.empty:
         return Any
     holder = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
-    names = getattr(inspect.unwrap(function), "__globals__", {})
+    names = getattr(inspect.unwrap(cast("Callable[..., object]", beneath(function))), "__globals__", {})
     try:
         return get_type_hints(holder, names, include_extras=True)[parameter.name]
     except Exception as error:
@@ -151,10 +154,25 @@ def _hint(function: Callable[..., object], parameter: inspect.Parameter) -> Any:
         ) from error
 
 
+def _refuse_methods(function: Callable[..., object], parameters: Mapping[str, inspect.Parameter]) -> None:
+    first = next(iter(parameters), None)
+    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
+    in_class = bool(owner) and not owner.endswith("<locals>")
+    if first == "self" or (first == "cls" and in_class):
+        raise InvalidInput.one(
+            first, None, "a method has no object to be called on: use a function, or @staticmethod above @app.task"
+        )
+
+
+def beneath(function: object) -> object:
+    """What a `functools.partial` calls in the end."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
 def _context(parameters: Mapping[str, inspect.Parameter], hints: Mapping[str, Any]) -> str | None:
     """The parameter annotated Context, or a first one named ctx; anything that might be meant so is refused."""
-    if "self" in parameters and next(iter(parameters)) == "self":
-        raise InvalidInput.one("self", None, "a method has no object to be called on: use a function")
     found = [name for name, hint in hints.items() if hint is Context or Context in get_args(hint)]
     if len(found) > 1:
         raise InvalidInput.one(found[1], None, f"{' and '.join(found)} are both annotated Context: keep one")

@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+import weakref
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from hourhand.model.instance import Instance, LogLine
+from hourhand.model.errors import HourhandError
+from hourhand.sdk import forking
+from hourhand.sdk.context import running_loop
 
 if TYPE_CHECKING:
+    from hourhand.model.explanation import Explanation
+    from hourhand.model.instance import Instance, LogLine, SubmittedInstance
+    from hourhand.model.task import Task
+    from hourhand.model.words import Status
     from hourhand.sdk.client import Client
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The loop, its thread, and the client that lives there."""
+
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+    client: Client
+
+
 class SyncClient:
     """`client.sync`: use it as `with client.sync as client:`, or call `close` at the end.
 
-    May be called from any number of threads.
+    May be called from any number of threads, but from none that runs an event loop: there, await the client itself.
     """
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._starting = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._side: _Side | None = None
+        self._end: weakref.finalize[[_Side], SyncClient] | None = None
+        forking.tell(self)
 
     def __enter__(self) -> Self:
         """Connect at the first call."""
@@ -40,17 +57,9 @@ class SyncClient:
     def close(self) -> None:
         """Give everything back, and end the thread."""
         with self._starting:
-            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
-        if loop is None or thread is None:
-            return
-        atexit.unregister(self.close)
-        try:
-            asyncio.run_coroutine_threadsafe(self._client.close(), loop).result()
-        finally:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.run_until_complete(loop.shutdown_default_executor())
-            loop.close()
+            end, self._side, self._end = self._end, None, None
+        if end is not None:
+            end()
 
     def submit(
         self,
@@ -61,7 +70,7 @@ class SyncClient:
         run_at: datetime | None = None,
         key: str | None = None,
         conn: object = None,
-    ) -> Instance:
+    ) -> SubmittedInstance:
         """Submit one instance of a task; `conn` is a blocking connection, used in this very thread."""
         if conn is None:
             return self._run(self._client.submit(task_name, args, priority=priority, run_at=run_at, key=key))
@@ -100,23 +109,90 @@ class SyncClient:
         """Revive what failed or was cancelled."""
         return self._run(self._client.retry(instance_id, args))
 
-    def logs(self, instance_id: int, after: int = -1) -> list[LogLine]:
-        """What it wrote, after the line with that `seq`."""
-        return self._run(self._client.logs(instance_id, after))
+    def logs(self, instance_id: int, after: int = -1, *, follow: bool = False) -> Iterator[LogLine]:
+        """What it wrote, after the line with that `seq`; with `follow` until it has ended."""
+        pages = self._client.logs(instance_id, after, follow=follow).pages()
+        while page := self._run(_next(pages)):
+            yield from page
+
+    def instances(
+        self,
+        task_name: str | None = None,
+        *,
+        status: Status | str | None = None,
+        begin: datetime | None = None,
+        end: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Instance]:
+        """The newest instances, of one task or of all: the living, then the ended."""
+        return self._run(self._client.instances(task_name, status=status, begin=begin, end=end, limit=limit))
+
+    def task(self, name: str) -> Task:
+        """The task of that name, as it is now."""
+        return self._run(self._client.task(name))
+
+    def explain(self, instance_id: int) -> Explanation:
+        """Why it has not started, still runs, or ended as it did."""
+        return self._run(self._client.explain(instance_id))
 
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(call, self._started())
+        if running_loop() is not None:
+            call.close()
+            raise HourhandError(
+                "client.sync was called inside a running event loop, which would stand still meanwhile: await the "
+                "client itself (`await client.submit(…)`), or call this in a thread (`asyncio.to_thread`)"
+            )
+        future = asyncio.run_coroutine_threadsafe(call, self._started().loop)
         try:
             return future.result()
         except BaseException:
             future.cancel()  # Ctrl-C must not leave a call behind that nobody waits for
             raise
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _started(self) -> _Side:
         with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="hourhand-client", daemon=True)
-                self._thread.start()
-                atexit.register(self.close)  # else connections would be cut in the middle of something
-            return self._loop
+            if self._side is None:
+                loop = asyncio.new_event_loop()
+                thread = threading.Thread(target=_run, args=(loop,), name="hourhand-client", daemon=True)
+                self._side = _Side(loop, thread, self._client)
+                thread.start()
+                # Also when it is collected, and at exit: connections must not be cut in the middle of something.
+                self._end = weakref.finalize(self, _end, self._side)
+            return self._side
+
+    def forked(self) -> list[object]:
+        """In a copy of the process: there is no thread here, and the loop belongs to the original."""
+        side, self._side = self._side, None
+        self._starting = threading.Lock()
+        if self._end is not None:
+            self._end.detach()
+            self._end = None
+        return [side]
+
+
+async def _next(pages: AsyncIterator[T]) -> T | None:
+    return await anext(pages, None)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
+
+
+async def _close(side: _Side) -> None:
+    try:
+        await side.client.close()
+    finally:
+        side.loop.stop()
+
+
+def _end(side: _Side) -> None:
+    """Close the client there, end its loop, and wait for its thread."""
+    closing = asyncio.run_coroutine_threadsafe(_close(side), side.loop)
+    if threading.current_thread() is not side.thread:  # where it may be collected, of all places
+        side.thread.join()
+        closing.result()

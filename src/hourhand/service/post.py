@@ -69,7 +69,7 @@ class Post:
         shown = await asyncio.to_thread(notifier.check, given)  # it may have much to load
         target_id = secrets.token_hex(8)
         envelope = await self._envelope()
-        sealed = envelope.seal(text.encode(), belongs_to=_owner(target_id))
+        sealed = envelope.seal(text.encode(), belongs_to=owner_of(target_id))
         return Target(id=target_id, kind=notifier.kind, shown=shown, sealed=base64.b64encode(sealed).decode())
 
     async def send(self, target: Target, event: Mapping[str, Any]) -> None:
@@ -79,7 +79,7 @@ class Post:
             raise NotSent(f"this release knows no target of the kind {target.kind!r}")
         try:
             envelope = await self._envelope()
-            opened = envelope.open(base64.b64decode(target.sealed), belongs_to=_owner(target.id))
+            opened = envelope.open(base64.b64decode(target.sealed), belongs_to=owner_of(target.id))
         except (Unsealable, InvalidInput, ValueError) as error:
             raise NotSent(str(error)) from None
         await notifier.send(json.loads(opened), event)
@@ -90,5 +90,6 @@ class Post:
             await one.close()
 
 
-def _owner(target_id: str) -> str:
+def owner_of(target_id: str) -> str:
+    """What the secret of a target belongs to, in the words that it is sealed with."""
     return f"alert target {target_id}"

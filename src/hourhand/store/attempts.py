@@ -8,12 +8,13 @@ from typing import Any
 from sqlalchemy import BigInteger, Boolean, Double, Integer, Text, bindparam, case, func, literal, select, update
 
 from hourhand.model.instance import AttemptRecord, Held, LogLine, Progress
-from hourhand.model.words import OutcomeKind
+from hourhand.model.words import OutcomeKind, Status
 from hourhand.rules.definition import check_json
+from hourhand.rules.endings import ending_attempt
 from hourhand.rules.lines import of_callback
 from hourhand.store.database import Tx
 from hourhand.store.ids import first_day
-from hourhand.store.schema import RUNNING, instance_attempts, instance_logs, task_instances
+from hourhand.store.schema import RUNNING, execution_logs, instance_attempts, instance_logs, task_instances
 from hourhand.store.sql import insert, plus_seconds, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, Json
@@ -111,6 +112,23 @@ _READ_LINES = Statement(_lines.order_by(instance_logs.c.seq))
 _READ_LAST_LINES = Statement(
     _lines.where(instance_logs.c.seq < bindparam("before", type_=BigInteger)).order_by(instance_logs.c.seq.desc())
 )
+# An ending that a retry by hand took back is an attempt among others.
+_READ_REVIVED = Statement(
+    select(
+        execution_logs.c.instance_id,
+        execution_logs.c.fence,
+        execution_logs.c.executor_id,
+        execution_logs.c.start_time,
+        execution_logs.c.end_time,
+        execution_logs.c.status,
+        execution_logs.c.error_message,
+    ).where(
+        execution_logs.c.instance_id == bindparam("instance_id", type_=Id),
+        execution_logs.c.end_time >= bindparam("since", type_=Instant()),
+        execution_logs.c.superseded_at.is_not(None),
+        execution_logs.c.start_time.is_not(None),
+    )
+)
 _READ_ATTEMPTS = Statement(
     select(instance_attempts)
     .where(
@@ -197,8 +215,15 @@ async def read_lines(tx: Tx, instance_id: int, *, after: int, limit: int, before
 
 
 async def read_attempts(tx: Tx, instance_id: int) -> list[AttemptRecord]:
-    """The attempts that did not end the instance."""
-    rows = await tx.fetch(_READ_ATTEMPTS, instance_id=instance_id, since=await first_day(tx, instance_id))
+    """The attempts that did not end the instance, or not for good."""
+    wanted = {"instance_id": instance_id, "since": await first_day(tx, instance_id)}
+    rows = [
+        *await tx.fetch(_READ_ATTEMPTS, **wanted),
+        *[
+            {**row, "outcome": ending_attempt(Status(row["status"]), row["error_message"])}
+            for row in await tx.fetch(_READ_REVIVED, **wanted)
+        ],
+    ]
     return [
         AttemptRecord(
             instance_id=row["instance_id"],
@@ -209,5 +234,5 @@ async def read_attempts(tx: Tx, instance_id: int) -> list[AttemptRecord]:
             outcome=OutcomeKind(row["outcome"]),
             error_message=row["error_message"],
         )
-        for row in rows
+        for row in sorted(rows, key=lambda row: row["fence"])
     ]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -23,7 +24,7 @@ from hourhand.model.errors import Conflict, HourhandError, InvalidInput, StoreEr
 from hourhand.store.database import DataRefused
 
 JOINABLE = "an asyncpg connection, a psycopg AsyncConnection, or a SQLAlchemy AsyncConnection or AsyncSession"
-JOINABLE_BLOCKING = "a psycopg Connection, or a SQLAlchemy Connection or Session"
+JOINABLE_BLOCKING = "a psycopg Connection, a SQLAlchemy Connection or Session, or Django's connection"
 _DRIVERS = {"asyncpg": "postgresql", "psycopg": "psycopg"}
 """SQLAlchemy's name of a driver, and the dialect in which its statements are written."""
 
@@ -71,7 +72,7 @@ class _Psycopg(Caller):
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> list[tuple[Any, ...]]:
         async with self._cursor() as cursor:
             await cursor.execute(sql, _plain(arguments))
-            return list(await cursor.fetchall())
+            return _in_utc(await cursor.fetchall())
 
     async def run(self, sql: str, arguments: Sequence[Any]) -> int:
         async with self._cursor() as cursor:
@@ -92,7 +93,7 @@ class _BlockingPsycopg(Caller):
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self._cursor() as cursor:
             cursor.execute(sql, _plain(arguments))
-            return list(cursor.fetchall())
+            return _in_utc(cursor.fetchall())
 
     async def run(self, sql: str, arguments: Sequence[Any]) -> int:
         with self._cursor() as cursor:
@@ -115,8 +116,7 @@ class _Alchemy(Caller):
         return await session.connection() if isinstance(session, AsyncSession) else session
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> list[tuple[Any, ...]]:
-        result = await (await self._opened()).exec_driver_sql(sql, _plain(arguments))
-        return [tuple(row) for row in result]
+        return _in_utc(await (await self._opened()).exec_driver_sql(sql, _plain(arguments)))
 
     async def run(self, sql: str, arguments: Sequence[Any]) -> int:
         return (await (await self._opened()).exec_driver_sql(sql, _plain(arguments))).rowcount
@@ -138,7 +138,7 @@ class _BlockingAlchemy(Caller):
         return self._connection.connection() if isinstance(self._connection, Session) else self._connection
 
     async def fetch(self, sql: str, arguments: Sequence[Any]) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in self._opened().exec_driver_sql(sql, _plain(arguments))]
+        return _in_utc(self._opened().exec_driver_sql(sql, _plain(arguments)))
 
     async def run(self, sql: str, arguments: Sequence[Any]) -> int:
         return self._opened().exec_driver_sql(sql, _plain(arguments)).rowcount
@@ -173,12 +173,33 @@ def _recognised(connection: object) -> Caller | None:
             return _Alchemy(connection)
         case Connection() | Session():
             return _BlockingAlchemy(connection)
+    connection = _beneath_django(connection)
     driver = sys.modules.get("psycopg")
     if driver is not None and isinstance(connection, driver.AsyncConnection):
         return _Psycopg(connection)
     if driver is not None and isinstance(connection, driver.Connection):
         return _BlockingPsycopg(connection)
     return None
+
+
+def _beneath_django(connection: object) -> object:
+    """The driver's connection of a Django database, be it `connections["name"]` or `connection`, its stand-in."""
+    django = sys.modules.get("django.db")
+    if django is None:
+        return connection
+    wrapper: Any = connection
+    if isinstance(connection, type(django.connection)):
+        wrapper = django.connections[wrapper.alias]
+    if not isinstance(wrapper, sys.modules["django.db.backends.base.base"].BaseDatabaseWrapper):
+        return connection
+    wrapper.ensure_connection()
+    found = wrapper.connection
+    if "psycopg" not in sys.modules or not isinstance(found, _psycopg().Connection):
+        kind = f"{wrapper.vendor} through {type(found).__module__}"
+        raise InvalidInput.one(
+            "conn", kind, f"Django's database {wrapper.alias!r} is {kind}: joining needs PostgreSQL and psycopg 3"
+        )
+    return found
 
 
 def _psycopg() -> Any:
@@ -205,6 +226,11 @@ def _driver_in_transaction(connection: Connection | None) -> bool:
 
 def _begun(connection: Any) -> bool:
     return bool(connection.info.transaction_status == _psycopg().pq.TransactionStatus.INTRANS)
+
+
+def _in_utc(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Times as everywhere: psycopg tells them in the time zone that the owner of the connection has chosen."""
+    return [tuple(one.astimezone(UTC) if isinstance(one, datetime) else one for one in row) for row in rows]
 
 
 def _plain(arguments: Sequence[Any]) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from hourhand.model.diagnosis import DatabaseFacts
 from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.store.statements import Statement
 
@@ -75,6 +76,9 @@ class Database(Protocol):
 
     async def days_ahead(self) -> int | None:
         """For how many days after today every history table has its partition; None where there need be none."""
+
+    async def facts(self) -> DatabaseFacts:
+        """What the database tells of itself."""
 
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Remove whole days of history that ended before; the number of days (or rows) removed."""

@@ -78,7 +78,7 @@ _CLEAR_DEPENDENCIES = Statement(
 _first = select(task_dependencies).where(any_of(task_dependencies.c.task_id, "wanted")).cte("reached", recursive=True)
 # UNION, not UNION ALL: each edge once, however many ways lead to it.
 _reached = _first.union(select(task_dependencies).join(_first, task_dependencies.c.task_id == _first.c.depends_on_id))
-_REACHED_DEPENDENCIES = Statement(select(_reached))
+REACHED_DEPENDENCIES = Statement(select(_reached))
 # Two edits that each look harmless could close a cycle together: edits of dependencies go one at a time.
 ONE_AT_A_TIME = Statement(
     select(store_values.c.name).where(store_values.c.name == "dependency_edits").with_for_update()
@@ -122,6 +122,8 @@ _LOOK_AGAIN = Statement(
 )
 SCHEDULE_FIELDS = ("schedule", "timezone", "enabled")
 UNIQUE_NAME = "uq_tasks_name"
+NEW = 0
+"""In place of the id of a task that has none yet."""
 
 
 class Edited(NamedTuple):
@@ -142,7 +144,7 @@ async def create_task(
     group_id = await require_group(tx, definition.group)
     now = await tx.now()
     first = first_fire(definition, now, now)
-    await _check_dependencies(tx, 0, definition, author)
+    await _check_dependencies(tx, NEW, definition, author)
     rows = await tx.fetch(
         _INSERT,
         **task_values(definition),
@@ -322,8 +324,10 @@ async def _check_dependencies(
     known = await tasks_by_id(tx, wanted)
     for one in wanted:
         _check_dependency(one, known.get(one), author, kept=one in kept)
+    if task_id == NEW:
+        return  # nothing can depend on what there was not
     edges: dict[int, list[int]] = {}
-    for row in await tx.fetch(_REACHED_DEPENDENCIES, wanted=sorted(wanted)):
+    for row in await tx.fetch(REACHED_DEPENDENCIES, wanted=sorted(wanted)):
         edges.setdefault(row["task_id"], []).append(row["depends_on_id"])
     cycle = find_cycle(task_id, wanted, edges)
     if cycle is not None:

@@ -17,7 +17,7 @@ from sqlalchemy import BigInteger, Text, bindparam, text
 from sqlalchemy.dialects.postgresql import asyncpg
 
 from hourhand.model.errors import Conflict, InvalidInput
-from hourhand.model.instance import Instance, Submission
+from hourhand.model.instance import Submission, SubmittedInstance
 from hourhand.model.registry import Lane
 from hourhand.rules.lanes import lane_of
 from hourhand.store import submit
@@ -112,15 +112,15 @@ class Joining:
     place: Place
     lease_seconds: float
 
-    async def submit(self, conn: object) -> Instance:
+    async def submit(self, conn: object) -> SubmittedInstance:
         """In the transaction of an asynchronous connection."""
         return await self._submit(caller_of(conn, blocking=False))
 
-    def submit_blocking(self, conn: object) -> Instance:
+    def submit_blocking(self, conn: object) -> SubmittedInstance:
         """In the transaction of a blocking connection, in the thread of whoever calls this."""
         return _drive(self._submit(caller_of(conn, blocking=True)))
 
-    async def _submit(self, caller: Caller) -> Instance:
+    async def _submit(self, caller: Caller) -> SubmittedInstance:
         tx = JoinedTx(caller, self.place)
         await self._check(tx, caller)
         for _ in range(_ATTEMPTS):
@@ -129,8 +129,9 @@ class Joining:
                 accepted = await submit.submit(tx, [self.submission], lease_seconds=self.lease_seconds)
             except submit.KeyFreed:
                 continue
-            if rows := await tx.fetch(_LIVING, id=accepted.submitted[0].instance_id):
-                return instance_of(rows[0])
+            (submitted,) = accepted.submitted
+            if rows := await tx.fetch(_LIVING, id=submitted.instance_id):
+                return SubmittedInstance.of(instance_of(rows[0]), existing=submitted.existing)
         raise Conflict(
             f"the instance with the key {self.submission.key!r} ended while this transaction looked at it, "
             f"{_ATTEMPTS} times in a row: submit it again"

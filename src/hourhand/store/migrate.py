@@ -135,9 +135,13 @@ def _current(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+def is_known(current: str | None) -> bool:
+    """Whether this program knows the revision; one that it does not was written by a newer release."""
+    return current is None or current in {script.revision for script in _scripts(_location()).walk_revisions()}
+
+
 def _refuse_newer(current: str | None) -> None:
-    known = {script.revision for script in _scripts(_location()).walk_revisions()}
-    if current is not None and current not in known:
+    if not is_known(current):
         raise SchemaTooNew(
             f"the store's schema is at revision {current}, which this program does not know "
             f"(its newest is {newest()}): it was written by a newer release; install that release or a newer one"

@@ -13,9 +13,11 @@ from typing import Any, TypeVar, cast
 import asyncpg
 from sqlalchemy import BigInteger, Text, bindparam, text
 
+from hourhand.model.diagnosis import DatabaseFacts
 from hourhand.model.errors import StoreError, StoreUnavailable
 from hourhand.store.database import Body, DataRefused, MissingPartition, Row
 from hourhand.store.partitions import days_ahead, drop_days, ensure_partitions
+from hourhand.store.server_facts import postgresql_facts
 from hourhand.store.statements import Statement
 from hourhand.store.types import dump_json
 
@@ -197,6 +199,16 @@ class PostgresqlDatabase:
             async with self.pool.acquire() as connection:
                 return await days_ahead(connection, await connection.fetchval("SELECT clock_timestamp()")) - 1
 
+    async def facts(self) -> DatabaseFacts:
+        """On a connection of its own: those of the pools are set up by us."""
+        with _in_our_words():
+            connection = await self._connect()
+            try:
+                return await postgresql_facts(connection)
+            finally:
+                with suppress(Exception):
+                    await connection.close(timeout=1)
+
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Detach and drop every day that ended before."""
         del batch  # a day goes as a whole
@@ -233,7 +245,7 @@ async def _pool(
         # its traceback, as long as the server is away.
         min_size=0,
         max_size=most,
-        init=_prepare,
+        init=prepare,
         reset=reset,
         statement_cache_size=1_000,
         max_cached_statement_lifetime=0,
@@ -277,7 +289,8 @@ async def _as_it_is(_connection: Any) -> None:
     pass
 
 
-async def _prepare(connection: Any) -> None:
+async def prepare(connection: Any) -> None:
+    """Let a connection read and write JSON as we do."""
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=dump_json, decoder=json.loads)
 
 

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Text, bindparam, select
+import base64
+from collections.abc import Sequence
+from typing import Any
 
+from sqlalchemy import Text, bindparam, func, select, update
+
+from hourhand.contracts.sealing import Reseal
+from hourhand.model.errors import Conflict
+from hourhand.service.post import owner_of
 from hourhand.store.database import Tx
 from hourhand.store.schema import store_values
+from hourhand.store.schema_access import data_sources
+from hourhand.store.schema_alerts import alert_rules
 from hourhand.store.sql import insert
 from hourhand.store.statements import Statement
+from hourhand.store.types import Id, Json
 
 _NAME = "secret_key_check"
 _KNOWN = Statement(select(store_values.c.text).where(store_values.c.name == _NAME))
+_LOCKED = Statement(select(store_values.c.text).where(store_values.c.name == _NAME).with_for_update())
 _FIRST = Statement(
     insert(store_values).values(name=_NAME, text=bindparam("check", type_=Text)).on_conflict_do_nothing()
 )
+_CHANGE = Statement(
+    update(store_values).values(text=bindparam("check", type_=Text)).where(store_values.c.name == _NAME)
+)
+_RULES = Statement(select(alert_rules.c.id, alert_rules.c.targets).order_by(alert_rules.c.id).with_for_update())
+_RESEALED = Statement(
+    update(alert_rules)
+    .values(targets=bindparam("new_targets", type_=Json()))
+    .where(alert_rules.c.id == bindparam("rule_id", type_=Id))
+)
+_OTHERS = Statement(select(func.count().label("found")).where(data_sources.c.secret.is_not(None)))
+
+
+async def known(tx: Tx) -> str | None:
+    """The key's check value; None as long as nothing was sealed."""
+    rows = await tx.fetch(_KNOWN)
+    return str(rows[0]["text"]) if rows else None
 
 
 async def agree(tx: Tx, check: str) -> bool:
@@ -23,3 +50,29 @@ async def agree(tx: Tx, check: str) -> bool:
         await tx.run(_FIRST, check=check)
         rows = await tx.fetch(_KNOWN)
     return bool(rows[0]["text"] == check)
+
+
+async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> int:
+    """Seal every secret with another key; how many. Who wants to rotate at the same time waits, and is refused."""
+    rows = await tx.fetch(_LOCKED)
+    if not rows or rows[0]["text"] != before:
+        raise Conflict("the store's secrets are sealed with another key than this one: somebody has rotated it already")
+    (others,) = await tx.fetch(_OTHERS)
+    if others["found"]:
+        raise Conflict(
+            f"{others['found']} data sources have secrets, which this release does not seal anew: use a newer one"
+        )
+    count = 0
+    for row in await tx.fetch(_RULES):
+        targets = _resealed(row["targets"], anew)
+        await tx.run(_RESEALED, rule_id=row["id"], new_targets=targets)
+        count += len(targets)
+    await tx.run(_CHANGE, check=after)
+    return count
+
+
+def _resealed(targets: Sequence[dict[str, Any]], anew: Reseal) -> list[dict[str, Any]]:
+    return [
+        {**one, "sealed": base64.b64encode(anew(owner_of(one["id"]), base64.b64decode(one["sealed"]))).decode()}
+        for one in targets
+    ]

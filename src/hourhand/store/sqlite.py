@@ -21,11 +21,13 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import BigInteger, Text, bindparam, text
 
+from hourhand.model.diagnosis import DatabaseFacts
 from hourhand.model.errors import StoreError, StoreOwned, StoreUnavailable
 from hourhand.rules.fingerprint import fingerprint
 from hourhand.store.clock import Clock
 from hourhand.store.database import Body, DataRefused, Row
 from hourhand.store.schema import DAILY_TABLES, DAYS_AHEAD
+from hourhand.store.server_facts import sqlite_facts
 from hourhand.store.statements import Statement
 from hourhand.store.types import from_micros, to_micros
 
@@ -138,6 +140,10 @@ class SqliteDatabase:
     async def days_ahead(self) -> None:
         """SQLite has no partitions."""
 
+    async def facts(self) -> DatabaseFacts:
+        """Ask the file."""
+        return await self.read(sqlite_facts)
+
     async def drop_days(self, table: str, before: datetime, *, batch: int = 5_000) -> int:
         """Delete in batches, so that other writers get their turn between them."""
         column = DAILY_TABLES[table]
@@ -166,8 +172,9 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         """Do what was asked so far, stop both threads, then give the file free; may be called again."""
-        await asyncio.to_thread(self._reader.stop)
-        await asyncio.to_thread(self._writer.stop)
+        # Waited for without a thread of the loop's executor: at the exit of a program there is none any more.
+        await asyncio.wrap_future(self._reader.stop())
+        await asyncio.wrap_future(self._writer.stop())
         self._lock.release()
 
 
@@ -199,6 +206,8 @@ class _Thread:
         self._grouping = grouping
         self._gate = threading.Lock()
         self._closing = False
+        self._ended: Future[None] = Future()
+        self._ended.set_running_or_notify_cancel()  # so that whoever waits for it cannot cancel it
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -210,13 +219,12 @@ class _Thread:
             self._queue.put((body, future))
         return await asyncio.wrap_future(future)
 
-    def stop(self) -> None:
+    def stop(self) -> Future[None]:
         with self._gate:
             if not self._closing:
                 self._closing = True
                 self._queue.put(_STOP)
-        self._thread.join()
-        self._connection.close()
+        return self._ended
 
     def _run(self) -> None:
         try:
@@ -228,6 +236,8 @@ class _Thread:
             while not self._queue.empty():
                 if (entry := self._queue.get()) is not None and entry[1].set_running_or_notify_cancel():
                     _refuse([entry], StoreUnavailable(_CLOSED))
+            self._connection.close()
+            self._ended.set_result(None)
 
     def _serve(self) -> None:
         while (first := self._queue.get()) is not None:

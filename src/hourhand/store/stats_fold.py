@@ -74,7 +74,7 @@ _SET_MARK = Statement(
 )
 _REMOVE = Statement(delete(stats_minutely).where(*_between, _writer))
 _KEPT = records("kept", _COLUMNS)
-_KEEP = Statement(insert(stats_minutely).from_select(list(_COLUMNS), select(_KEPT), include_defaults=False))
+KEEP = Statement(insert(stats_minutely).from_select(list(_COLUMNS), select(_KEPT), include_defaults=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ async def keep(tx: Tx, span: Span, counters: Sequence[Row]) -> None:
     writer = HOURS_ROWS if span.name == HOURS else MINUTES_ROWS
     await tx.run(_REMOVE, writer=writer, begin=min(span.mark or span.begin, span.begin), end=span.end)
     if counters:
-        await tx.run(_KEEP, kept=[{**row, "writer": writer} for row in counters])
+        await tx.run(KEEP, kept=[{**row, "writer": writer} for row in counters])
     await tx.run(_SET_MARK, named=span.name, number=to_micros(span.end))
 
 

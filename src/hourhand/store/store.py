@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from hourhand.store.verbs.accounts import Accounts
 from hourhand.store.verbs.alerting import Alerting
+from hourhand.store.verbs.applying import Applying
 from hourhand.store.verbs.auditing import Auditing
 from hourhand.store.verbs.bulk import Bulk
 from hourhand.store.verbs.chores import Chores
 from hourhand.store.verbs.definitions import Definitions
+from hourhand.store.verbs.demo import Demo
 from hourhand.store.verbs.directory import Directory
+from hourhand.store.verbs.examining import Examining
 from hourhand.store.verbs.executing import Executing
 from hourhand.store.verbs.explaining import Explaining
 from hourhand.store.verbs.figures import Figures
 from hourhand.store.verbs.hints import Hints
 from hourhand.store.verbs.instances import Instances
 from hourhand.store.verbs.pausing import Pausing
+from hourhand.store.verbs.sealing import Sealing
 from hourhand.store.verbs.statistics import Statistics
 from hourhand.store.verbs.time import Time
 from hourhand.store.verbs.windows import Windows
@@ -25,6 +29,7 @@ class SqlStore(
     Time,
     Instances,
     Bulk,
+    Applying,
     Executing,
     Chores,
     Directory,
@@ -34,7 +39,10 @@ class SqlStore(
     Explaining,
     Statistics,
     Figures,
+    Demo,
+    Examining,
     Alerting,
+    Sealing,
     Auditing,
     Hints,
 ):

@@ -228,9 +228,11 @@ async def _targets(tx: Tx, wanted: Sequence[Task], lease_seconds: float) -> dict
     targets = {task.id: targets_of(task, alive) for task in broadcast.values()}
     for task_id, found in targets.items():
         if not found:
+            task = broadcast[task_id]
+            labels = ", ".join(f"{name}={value}" for name, value in sorted(task.executor_labels.items()))
             raise Conflict(
-                f"task {broadcast[task_id].name!r} is broadcast, and no executor of group "
-                f"{broadcast[task_id].group!r} is alive to receive it: start one, then run it again"
+                f"task {task.name!r} is broadcast, and no executor of group {task.group!r}"
+                f"{f' with the labels {labels}' if labels else ''} is alive to receive it: start one, then run it again"
             )
     return targets
 

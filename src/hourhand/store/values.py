@@ -94,4 +94,5 @@ def clean(outcome: Outcome) -> Outcome:
         duration_ms=max(0, outcome.duration_ms),
         retryable=outcome.retryable,
         delay_seconds=max(0.0, outcome.delay_seconds),
+        retry_after_seconds=outcome.retry_after_seconds,
     )

@@ -24,7 +24,7 @@ from hourhand.model.words import (
     UpstreamFailurePolicy,
 )
 from hourhand.rules.dependency import Release, Standing
-from hourhand.rules.endings import REPLACED, task_deleted, timed_out
+from hourhand.rules.endings import REPLACED, cancelled, task_deleted, timed_out
 from hourhand.rules.explain import explain
 from hourhand.rules.facts import MOST_AHEAD, Awaited, Facts, Key, Lanes, Waiting
 
@@ -411,6 +411,8 @@ def test_what_waited_in_vain_says_for_what(*, timed: bool, code: Code, outcome: 
     [
         ({"error_message": "no need"}, "ann", Code.CANCELLED, "ann cancelled it before it started (no need)"),
         ({"start_time": NOW}, None, Code.CANCELLED, "somebody cancelled it while it ran (without a reason)"),
+        ({"error_message": cancelled("ann")}, "ann", Code.CANCELLED, "ann cancelled it before it started (without a"),
+        ({"error_message": cancelled("ann")}, "bob", Code.CANCELLED, "bob cancelled it before it started (cancelled"),
         ({"error_message": REPLACED}, None, Code.REPLACED, "overlap_policy is replace"),
         ({"cancel_reason": REPLACED, "error_message": "killed"}, None, Code.REPLACED, "took its place"),
         ({"error_message": task_deleted("ann")}, None, Code.TASK_DELETED, "deleted by ann"),

@@ -11,7 +11,7 @@ from typing import Any
 from hourhand.model.alert import AlertDefinition, AlertRule, Decided, Firing, Parcel, Posted, Target
 from hourhand.model.hints import Hint
 from hourhand.model.page import Page
-from hourhand.store import alert_decisions, alert_facts, alert_outbox, alert_rules, secret_key
+from hourhand.store import alert_decisions, alert_facts, alert_outbox, alert_rules
 from hourhand.store.alert_living import Medians
 from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
@@ -96,6 +96,3 @@ class Alerting(Transactions):
 
     async def notice_failed(self, outbox_id: int, error: str, *, final: bool = False) -> datetime | None:
         return await self._write(lambda tx: alert_outbox.failed(tx, outbox_id, error, final=final))
-
-    async def agree_on_key(self, check: str) -> bool:
-        return await self._write(lambda tx: secret_key.agree(tx, check))

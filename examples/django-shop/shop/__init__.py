@@ -1,0 +1,1 @@
+"""A shop: orders, and what is to be done about them."""

@@ -1,0 +1,51 @@
+"""`hourhand secrets`: the key that the store's secrets are sealed with."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hourhand.cli import options
+from hourhand.cli.printing import note, plural
+
+app = typer.Typer(name="secrets", help="Look after the key that stored secrets are sealed with.", no_args_is_help=True)
+
+
+@app.command()
+def rotate(
+    *,
+    store: options.Store = None,
+    data_dir: options.DataDir = None,
+    new_key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The new key, 32 bytes in base64; made if it is not there. [dim]SQLite: its data folder's own[/dim]",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Seal every stored secret with a new key, all or none; the key in use must be given as ever."""
+    from hourhand.bootstrap.rotation import rotate as rotated
+    from hourhand.settings import load_settings
+
+    settings = load_settings(store=store, data_dir=data_dir)
+    done = asyncio.run(rotated(settings, None if new_key_file is None else new_key_file.absolute()))
+    if done.secrets is None:
+        note("No secret is stored, so that there is nothing to seal anew: the first is sealed with the key of then.")
+        return
+    if done.already:
+        note(
+            f"The secrets are sealed with the key in {done.key_file} already, and this is not yet the one in use here."
+        )
+    else:
+        typer.echo(f"{plural(done.secrets, 'secret')} sealed with the new key, which is in {done.key_file}.")
+    if done.in_place:
+        typer.echo("It has taken the old one's place. Backups from before need the old key, if you kept one.")
+        return
+    typer.echo("Until they are started with the new key, running processes can neither send alerts nor edit them:")
+    typer.echo(f"  export HOURHAND_SECRET_KEY_FILE={shlex.quote(str(done.key_file))}; unset HOURHAND_SECRET_KEY")

@@ -1,0 +1,239 @@
+"""`hourhand serve --demo`: every sample task is seen in the state that it is there to show."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from api.answers import API, ok, problem
+from api.cli import Terminal
+from hourhand.demo import app, samples
+from hourhand.model.demo import DEMO_GROUP
+from serving import Served
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import httpx
+
+    from postgres import Cluster
+
+QUICK = {"HOURHAND_HEARTBEAT_SECONDS": "0.5", "HOURHAND_LEASE_SECONDS": "2"}
+PATIENCE = 90
+
+
+class Shop:
+    """The API of a server with the demo."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.loaded_at = ok(client.get(f"{API}/demo"))["loaded_at"]
+
+    def task(self, name: str) -> dict[str, Any]:
+        (task,) = ok(self.client.get(f"{API}/tasks", params={"name": name}))["items"]
+        return dict(task)
+
+    def instances(self, name: str, **more: Any) -> list[dict[str, Any]]:
+        """Return those of a sample task that are no samples themselves."""
+        params = {"task_id": self.task(name)["id"], "limit": 50, "from": self.loaded_at, **more}
+        return list(ok(self.client.get(f"{API}/instances", params=params))["items"])
+
+    def seen(self, name: str, wanted: Callable[[dict[str, Any]], bool], **more: Any) -> dict[str, Any]:
+        """Wait for an instance of which this holds."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            found = self.instances(name, **more)
+            if hits := [one for one in found if wanted(one)]:
+                return hits[0]
+            assert time.monotonic() < deadline, (name, found[:3])
+            time.sleep(0.2)
+
+    def ended(self, name: str, status: str = "success") -> dict[str, Any]:
+        return self.seen(name, lambda one: one["status"] == status and not one["skip_reason"])
+
+    def lines(self, instance: dict[str, Any]) -> list[dict[str, Any]]:
+        return list(ok(self.client.get(f"{API}/instances/{instance['id']}/logs"))["items"])
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with Served(tmp_path_factory.mktemp("demo"), "--demo", **QUICK) as served:
+        yield served
+
+
+@pytest.fixture
+def shop(night: Served) -> Iterator[Shop]:
+    with night.client() as client:
+        yield Shop(client)
+
+
+def test_the_start_says_what_was_loaded_and_ends_with_the_sign_in_link(night: Served) -> None:
+    lines = [line for line in night.lines if line.startswith(("Hourhand", "  "))]
+    assert any(line.startswith("  demo        ") and "`hourhand demo remove`" in line for line in lines)
+    assert lines[-1].startswith("  sign in ")
+
+
+def test_the_diamond_runs_one_after_the_other(shop: Shop) -> None:
+    report = shop.ended(app.REPORT)
+    ends = {name: shop.ended(name) for name in (app.EXTRACT, app.REVENUE, app.STOCK)}
+    assert {one["scheduled_time"] for one in ends.values()} == {report["scheduled_time"]}
+    assert all(one["end_time"] <= report["start_time"] for one in ends.values())
+    assert report["triggered_by"] == "dependency"
+
+
+def test_handlers_tell_how_far_they_are_and_write_lines(shop: Shop) -> None:
+    extract = shop.ended(app.EXTRACT)
+    assert extract["phase"] == "reading"
+    assert {"debug", "info"} <= {line["level"] for line in shop.lines(extract)}
+    assert {line["phase"] for line in shop.lines(extract)} >= {"connecting", "reading"}
+
+
+def test_commands_of_several_kinds_succeed(shop: Shop) -> None:
+    assert "the till answers" in shop.ended(samples.TILL)["result"]["output"]
+    assert shop.ended(app.STOCK)["result"]["output"].startswith("cake\t3\n")
+    for name, wanted in ((samples.SHELVES, "Lantern Lane 7: tea has 41 left"), (samples.GREETING, "switched on")):
+        ok(shop.client.post(f"{API}/tasks/{shop.task(name)['id']}/run", json={}), 202)
+        assert wanted in shop.ended(name)["result"]["output"]
+
+
+def test_the_server_calls_itself(shop: Shop) -> None:
+    assert shop.ended(samples.ALARM)["result"]["status_code"] == 200
+    ok(shop.client.post(f"{API}/tasks/{shop.task(samples.BACK_DOOR)['id']}/run", json={}), 202)
+    assert shop.ended(samples.BACK_DOOR)["result"]["status_code"] == 401
+
+
+def test_one_always_fails_and_says_why(shop: Shop) -> None:
+    failed = shop.ended(samples.CARDS, "failed")
+    assert "no paper in the printer" in failed["error_message"]
+    assert failed["retry_count"] == 1
+
+
+def test_one_fails_now_and_then_and_is_tried_again(shop: Shop) -> None:
+    for _ in range(3):
+        ok(shop.client.post(f"{API}/tasks/{shop.task(app.COURIER)['id']}/run", json={}), 202)
+    tried = shop.seen(app.COURIER, lambda one: one["retry_count"] > 0 and one["status"] == "success")
+    (attempt,) = ok(shop.client.get(f"{API}/instances/{tried['id']}/attempts"))["items"]
+    assert "hung up" in attempt["error_message"]
+
+
+def test_one_takes_too_long(shop: Shop) -> None:
+    ok(shop.client.post(f"{API}/tasks/{shop.task(samples.SCANNER)['id']}/run", json={}), 202)
+    assert shop.ended(samples.SCANNER, "failed")["error_message"] == "timed out after 4 s"
+
+
+def test_the_long_one_stores_where_it_is(shop: Shop) -> None:
+    counting = shop.seen(app.INVENTORY, lambda one: one["status"] == "running" and (one["checkpoint"] or {}) != {})
+    assert counting["checkpoint"]["shelf"] >= 0
+    assert counting["phase"].startswith("shelf ")
+
+
+def test_one_is_broadcast(shop: Shop) -> None:
+    said = shop.ended(samples.CLOSING)
+    assert said["target_executor_id"] == said["executor_id"]
+    assert DEMO_GROUP in said["executor_id"]
+
+
+def test_one_is_paused_with_a_reason_and_an_end(shop: Shop) -> None:
+    (pause,) = ok(shop.client.get(f"{API}/pauses"))["items"]
+    assert (pause["task_name"], pause["reason"]) == (samples.NEWSLETTER, samples.PAUSED_BECAUSE)
+    assert pause["until"] > shop.loaded_at
+
+
+def test_others_wait_for_the_one_that_has_the_oven(shop: Shop) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        states = [one for name in (samples.BREAD, samples.BUNS, samples.CAKE) for one in shop.instances(name)]
+        baking = [one for one in states if one["status"] == "running"]
+        assert len(baking) <= 1
+        if baking and any(one["blocked_by"] == "permit" for one in states):
+            break
+        assert time.monotonic() < deadline, states
+        time.sleep(0.2)
+
+
+def test_one_waits_for_what_never_comes_and_that_is_explained(shop: Shop) -> None:
+    waiting = shop.seen(samples.PAYMENT, lambda one: one["status"] == "planned")
+    explained = ok(shop.client.get(f"{API}/instances/{waiting['id']}/explain"))
+    assert samples.INVOICE in explained["summary"]
+
+
+def test_times_to_come_and_other_zones(shop: Shop) -> None:
+    assert shop.task(samples.NEW_YEAR)["next_fire_at"].endswith("-01-01T08:00:00Z")
+    tokyo = shop.task(samples.TOKYO)
+    assert (tokyo["timezone"], tokyo["next_fire_at"][-10:]) == ("Asia/Tokyo", "T00:00:00Z")
+    assert not shop.task(samples.LIGHTS)["enabled"]
+
+
+def test_lines_of_every_level_in_chinese(shop: Shop) -> None:
+    ok(shop.client.post(f"{API}/tasks/{shop.task(app.SHIFT)['id']}/run", json={}), 202)
+    lines = shop.lines(shop.ended(app.SHIFT))
+    assert {line["level"] for line in lines} == {"debug", "info", "warning", "error"}
+    assert any("冰箱" in line["message"] for line in lines)
+
+
+def test_one_runs_in_a_process_of_its_own_and_one_takes_arguments(shop: Shop) -> None:
+    ok(shop.client.post(f"{API}/tasks/{shop.task(app.PHOTOS)['id']}/run", json={}), 202)
+    asked = {"args": {"order": 41, "copies": 2}}
+    ok(shop.client.post(f"{API}/tasks/{shop.task(app.LABEL)['id']}/run", json=asked), 202)
+    assert shop.ended(app.PHOTOS)["result"]["value"] == {"pictures": 4}
+    assert shop.ended(app.LABEL)["result"]["value"] == {"order": 41, "copies": 2}
+
+
+def test_there_is_an_alert_rule_that_bothers_nobody(shop: Shop) -> None:
+    (rule,) = ok(shop.client.get(f"{API}/alert-rules"))["items"]
+    assert (rule["name"], rule["targets"]) == (samples.RULE_NAME, [])
+
+
+def test_what_comes_while_another_runs_is_skipped_and_recorded(shop: Shop) -> None:
+    skipped = shop.seen(samples.WEBSITE, lambda one: one["skip_reason"] == "overlap")
+    assert skipped["status"] == "cancelled"
+
+
+def test_the_demo_is_loaded_into_a_server_that_runs_and_removed_from_it(tmp_path: Path) -> None:
+    with Served(tmp_path, **QUICK) as served, served.client() as client:
+        hourhand = Terminal(served)
+        assert "demo" not in served.output
+        assert "is not loaded" in hourhand.done("demo", "status").out
+        assert hourhand.done("demo", "load", "--json").json["new"] is True
+        shop = Shop(client)
+        shop.ended(app.EXTRACT)
+        shop.seen(app.INVENTORY, lambda one: one["status"] == "running")
+        assert "was loaded before" in hourhand.done("demo", "load").out
+        assert DEMO_GROUP in hourhand.done("demo", "status").out
+        assert hourhand.done("demo", "status", "--json").json["executors"] == 1
+        assert "The demo is removed: " in hourhand.done("demo", "remove").out
+        for path in ("tasks", "instances", "execution-logs", "pauses", "alert-rules"):
+            assert ok(client.get(f"{API}/{path}"))["items"] == [], path
+        assert [one["name"] for one in ok(client.get(f"{API}/groups"))["items"]] == ["default"]
+        assert [one["group"] for one in ok(client.get(f"{API}/executors"))["items"]] == ["default"]
+        assert "nothing to remove" in hourhand.refused("demo", "remove", code=1)
+        assert "nothing to remove" in problem(client.delete(f"{API}/demo"), 409)["detail"]
+    assert "Traceback" not in served.output
+
+
+def test_killed_and_started_again_elsewhere_it_goes_on(tmp_path: Path) -> None:
+    with Served(tmp_path, "--demo", **QUICK) as served, served.client() as client:
+        counting = Shop(client).seen(app.INVENTORY, lambda one: (one["checkpoint"] or {}).get("shelf", 0) >= 1)
+        served.stop(signal.SIGKILL)
+    with Served(tmp_path, **QUICK) as served, served.client() as client:  # plainly: the store knows that it is loaded
+        assert "  demo        " in served.output
+        shop = Shop(client)
+        again = shop.seen(app.INVENTORY, lambda one: one["status"] == "running" and one["fence"] > counting["fence"])
+        assert again["id"] == counting["id"]
+        assert again["checkpoint"]["shelf"] >= counting["checkpoint"]["shelf"]
+        assert shop.task(samples.ALARM)["payload"]["url"] == f"{served.address}/healthz"
+
+
+def test_it_works_on_postgresql(cluster: Cluster, tmp_path: Path) -> None:
+    with Served(tmp_path, "--demo", "--store", cluster.create_database(), **QUICK) as served, served.client() as client:
+        shop = Shop(client)
+        shop.ended(app.REPORT)
+        assert ok(client.get(f"{API}/stats/overview"))["success"] > 5_000
+        removed = ok(client.delete(f"{API}/demo"))
+        assert removed["tasks"] > 20
+        assert ok(client.get(f"{API}/tasks"))["items"] == []
+    assert "Traceback" not in served.output
