@@ -39,7 +39,7 @@ chaos: $(VENV)/.installed-dev
 	@HOURHAND_EXAMPLES=20 $(BIN)/python scripts/run-tests --chaos
 
 docs: $(VENV)/.installed-dev
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The site is in site/: open site/index.html by way of a server, such as: python3 -m http.server -d site"
 
 docs-serve: $(VENV)/.installed-dev

@@ -8,11 +8,10 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-
-import pytest
 
 from api.cli import Ran, Terminal, environment
 from serving import Served
@@ -94,6 +93,9 @@ class Cutter:
                 ours.sendall(piece)
                 left -= len(piece)
             self.cuts += left <= 0
+            for one in (ours, theirs):  # to close is not enough while the other thread reads
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
 
     @staticmethod
     def _ask(ours: socket.socket, theirs: socket.socket) -> None:
@@ -118,8 +120,7 @@ def test_a_stream_that_is_cut_goes_on_where_it_was(tmp_path: Path) -> None:
     assert way.cuts >= 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path) -> None:
     with served(tmp_path, **QUICK) as first:
         port = first.address.rpartition(":")[2]
         terminal = Terminal(first)
@@ -132,25 +133,24 @@ def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, number: signal
         ):
             assert follower.stderr is not None
             assert other.stderr is not None
-            while terminal("instance", "show", instance).code:
-                pass
             _until_streams(first, 2)
-            first.stop(number)
+            first.stop()
             for one in (follower, other):
                 assert "The connection is lost" in (one.stderr.readline() if one.stderr else "")
             with served(tmp_path, "--port", port, "--group", "nobody", **QUICK):
-                for one, code in ((follower, 0), (other, 0)):
+                for one in (follower, other):
                     ran = ended(one)
-                    assert ran.code == code
-                    assert ran.out == "hi\n"
+                    assert (ran.code, ran.out) == (0, "hi\n")
                     assert ran.err.startswith("The connection is back.\n")
                     assert ran.err.count("connection") == 1
 
 
 def _until_streams(process: Served, count: int) -> None:
+    deadline = time.monotonic() + 60
     with process.client() as client:
-        while f"hourhand_api_streams {count}.0" not in client.get("/metrics").text:
-            pass
+        while f"hourhand_streams_open {count}.0" not in client.get("/metrics").text:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 def test_an_attempt_that_was_lost_is_said(tmp_path: Path) -> None:

@@ -222,6 +222,19 @@ def test_a_task_file_can_be_written_instead(tmp_path: Path) -> None:
     assert "is there already" in again.err
 
 
+def test_a_task_file_that_was_written_can_be_applied(hourhand: Terminal, crontab: str) -> None:
+    folder = hourhand.served.folder
+    (folder / "settings").write_text(f"SHELL=/bin/bash\nX=${{Y}}\n@daily {crontab} ${{Z}}%a\n*/5 * * * * {crontab}-b\n")
+    hourhand.done("import", "crontab", "settings", "-o", "settings.yaml", "--group", "imported", "--timezone", "UTC")
+    assert "2 created" in hourhand.done("apply", "-f", "settings.yaml").out
+    task = hourhand.done("task", "show", crontab, "--json").json
+    assert task["payload"]["command"] == ["/bin/bash", "-c", f"export X='${{Y}}'; {crontab} ${{Z}}"]
+    assert (task["payload"]["stdin"], task["group"], task["overlap_policy"]) == ("a", "imported", "parallel")
+    # Importing is for those who want no file: it finds them there.
+    again = hourhand.done("import", "crontab", "settings", "--group", "imported", "--timezone", "UTC")
+    assert "2 already there." in again.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -116,7 +116,9 @@ def test_no_colour_where_none_is_wanted(hourhand: Terminal, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])
-def test_piped_there_is_no_picture_and_no_colour_unless_it_is_forced(hourhand: Terminal, tmp_path: Path, forced: dict[str, str]) -> None:
+def test_piped_there_is_no_picture_and_no_colour_unless_it_is_forced(
+    hourhand: Terminal, tmp_path: Path, forced: dict[str, str]
+) -> None:
     open_gate(tmp_path / "gate-1")
     open_gate(tmp_path / "gate-2")
     where = {"HOURHAND_URL": hourhand.served.address, **forced}

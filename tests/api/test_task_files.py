@@ -49,7 +49,7 @@ async def test_a_set_is_applied_once_and_told(rest: httpx.AsyncClient, world: Wo
     report = {"name": "report", "url": "http://localhost/", "depends_on": ["load"], "group": "reports"}
     seen = ok(await rest.post(APPLY, json=body(LOAD, report, groups=["reports"], dry_run=True)))
     assert (seen["name"], seen["applied"], seen["groups"]) == ("billing", False, ["reports"])
-    nothing = {"action": "create", "fields": [], "drift": None, "reason": None}
+    nothing: dict[str, Any] = {"action": "create", "fields": [], "drift": None, "reason": None}
     assert seen["changes"] == [{"name": "load", **nothing}, {"name": "report", **nothing}]
     asked = body(LOAD, report, groups=["reports"], plan_hash=seen["plan_hash"])
     done = ok(await rest.post(APPLY, json=asked))
@@ -78,7 +78,7 @@ async def test_drift_names_who_when_and_what(rest: httpx.AsyncClient, world: Wor
 
 
 async def test_what_is_wrong_is_told_at_once_by_its_place(rest: httpx.AsyncClient) -> None:
-    tasks = [
+    tasks: list[dict[str, Any]] = [
         {"name": "a", "command": [], "schedul": "@daily"},
         {"name": "b", "handler": "h", "schedule": "61 * * * *", "depends_on": ["a", "nobody"]},
         {"name": "c", "command": "ls", "url": "http://x"},

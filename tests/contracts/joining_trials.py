@@ -113,7 +113,7 @@ class Program:
                     await self._submit(scope, f"key-{self.chance.randrange(KEYS)}")
                 case "write":
                     mark = next(self.book.marks)
-                    await self.way.execute(f"INSERT INTO trial_rows VALUES ({mark})")
+                    await self.way.execute(f"INSERT INTO trial_rows VALUES ({mark})")  # noqa: S608 - a number
                     scope.written.add(mark)
                 case "refused":
                     await self._refused()
@@ -178,7 +178,9 @@ async def trials(url: str, transactions: int, *, seed: int) -> Counter[str]:
             for number, kind in enumerate(WAYS.values()):
                 running = Program(kind(url, client), seed + number, book).run(transactions)
                 together.create_task(asyncio.to_thread(drive, running) if kind.blocking else running)
-        found = {row["mark"] for row in await connection.fetch("SELECT (args->>'mark')::bigint AS mark FROM task_instances")}
+        found = {
+            row["mark"] for row in await connection.fetch("SELECT (args->>'mark')::bigint AS mark FROM task_instances")
+        }
         assert found == book.submitted
         assert {row["mark"] for row in await connection.fetch("SELECT mark FROM trial_rows")} == book.written
         twice = "SELECT key FROM task_instances WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1"

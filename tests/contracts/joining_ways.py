@@ -232,6 +232,7 @@ class DjangoWay(Blocking):
 
 def configure_django(url: str) -> None:
     """Let Django's default database be this one, for threads that have not used it yet."""
+    import django  # noqa: PLC0415
     from django.conf import settings  # noqa: PLC0415
     from django.db import connections  # noqa: PLC0415
 
@@ -240,6 +241,7 @@ def configure_django(url: str) -> None:
     default = {names[name]: str(value) for name, value in said.items() if name in names}
     if not settings.configured:
         settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.postgresql", **default}}, USE_TZ=True)
+        django.setup()
     connections.settings["default"].update(default)
 
 

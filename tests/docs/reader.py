@@ -23,7 +23,8 @@ from postgres import free_port
 
 BIN = Path(sys.executable).parent
 STAYS = re.compile(
-    r"^(\w+=\S+ )*(hourhand (serve|scheduler|executor|api)\b|make serve|uvicorn |python (manage.py runserver|receiver.py))"
+    r"^(\w+=\S+ )*(hourhand (serve|scheduler|executor|api)\b|make serve|uvicorn "
+    r"|python (manage.py runserver|receiver.py))"
 )
 """What goes on until it is stopped: a reader starts it in a terminal of its own."""
 READS = re.compile(
@@ -41,7 +42,8 @@ PARSED: dict[str, Callable[[str], object]] = {
 }
 COMMAND_SECONDS, PATIENCE_SECONDS, START_SECONDS = 90, 40, 40
 _PORT = re.compile(
-    r"(?P<before>127\.0\.0\.1:|127\.0\.0\.1\", |localhost:|--port[ =]|--metrics-port[ =]|PORT=|port = )(?P<port>[0-9]{4})\b"
+    r"(?P<before>127\.0\.0\.1:|127\.0\.0\.1\", |localhost:|--port[ =]|--metrics-port[ =]|PORT=|port = )"
+    r"(?P<port>[0-9]{4})\b"
 )
 _DATABASE = re.compile(r"postgresql(?P<driver>\+\w+)?://[^\s\"'`)]+")
 _PGREP = re.compile(r"""\$\(pgrep -f ["']?(?P<what>[^"')]+)["']?\)""")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ PAGES = [page for page in pages() if page not in ELSEWHERE and blocks_of(page)]
 
 
 @pytest.fixture
-def database(request: pytest.FixtureRequest) -> Iterator[Callable[[], str]]:
+def database(request: pytest.FixtureRequest) -> Callable[[], str]:
     """Make an empty database for pages that name one; the cluster is started for the first."""
 
     def create() -> str:

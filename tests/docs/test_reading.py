@@ -12,8 +12,8 @@ from docs.reader import Mistaken, Reader, commands_in
 
 
 def block(language: str, text: str, **more: str | None) -> Block:
-    values: dict[str, str | None] = {"title": None, "not_run": None} | more
-    return Block(page="page.md", line=1, language=language, text=text, title=values["title"], not_run=values["not_run"])
+    title, not_run = more.get("title"), more.get("not_run")
+    return Block(page="page.md", line=1, language=language, text=text, title=title, not_run=not_run)
 
 
 def no_database() -> str:

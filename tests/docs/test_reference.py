@@ -12,6 +12,7 @@ import pytest
 from hourhand.service.metrics import REGISTRY
 from hourhand.service.scrape import OF_GROUPS
 from hourhand.settings import Settings
+from hourhand.store.schema_access import users
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -58,6 +59,13 @@ def test_a_stale_page_and_a_missing_one_are_named(written: Path, tmp_path: Path)
 
 def test_every_setting_is_described() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_what_is_said_of_the_store_names_every_table() -> None:
+    text = (ROOT / "docs" / "explanation" / "store.md").read_text("utf-8")
+    tables = users.metadata.tables
+    assert {"tasks", "users"} <= set(tables)
+    assert [name for name in tables if f"`{name}`" not in text] == []
 
 
 def test_what_is_said_of_metrics_names_them_all() -> None:

@@ -63,10 +63,16 @@ class Read(HTMLParser):
             self.paragraphs[-1] += data
 
 
+def read(path: Path) -> Read:
+    found = Read()
+    found.feed(path.read_text("utf-8"))
+    return found
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [str(Path(sys.executable).parent / "mkdocs"), "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    command = [str(Path(sys.executable).parent / "mkdocs"), "build", "--strict", "--site-dir", str(folder)]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False
     )
@@ -76,11 +82,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Read]:
-    found = {}
-    for path in site.rglob("*.html"):
-        found[path] = Read()
-        found[path].feed(path.read_text("utf-8"))
-    return found
+    return {path: read(path) for path in site.rglob("*.html")}
 
 
 def within(site: Path, page: Path, link: str) -> tuple[Path, str] | None:
@@ -94,8 +96,8 @@ def within(site: Path, page: Path, link: str) -> tuple[Path, str] | None:
 
 
 def broken(site: Path, pages: dict[Path, Read]) -> Iterator[str]:
-    for page, read in pages.items():
-        for link in read.links:
+    for page, seen in pages.items():
+        for link in seen.links:
             found = within(site, page, link)
             if found is None:
                 continue
@@ -104,6 +106,23 @@ def broken(site: Path, pages: dict[Path, Read]) -> Iterator[str]:
                 yield f"{page.relative_to(site)}: {link} leads nowhere"
             elif place and target in pages and place not in pages[target].places:
                 yield f"{page.relative_to(site)}: {link} names a place that is not there"
+
+
+def test_what_is_wrong_with_a_site_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "other.html").write_text('<p id="here">right</p>')
+    (tmp_path / "index.html").write_text(
+        '<a href="other.html#here"></a><a href="other.html#there"></a><a href="gone/">a</a><a href="https://x.org">b</a>'
+        '<script src="https://x.org/a.js"></script><link rel="canonical" href="https://x.org">'
+        "<pre>| --- |</pre><p>as follows:\n- one</p>"
+    )
+    pages = {path: read(path) for path in tmp_path.glob("*.html")}
+    assert list(broken(tmp_path, pages)) == [
+        "index.html: other.html#there names a place that is not there",
+        "index.html: gone/ leads nowhere",
+    ]
+    seen = pages[tmp_path / "index.html"]
+    assert seen.loaded == ["https://x.org/a.js"]
+    assert [bool(MARKUP.search(text)) for text in seen.paragraphs] == [True]
 
 
 def test_every_page_of_the_documentation_is_in_the_site(site: Path) -> None:
@@ -115,12 +134,12 @@ def test_every_page_of_the_documentation_is_in_the_site(site: Path) -> None:
 
 
 def test_no_link_leads_nowhere(site: Path, pages: dict[Path, Read]) -> None:
-    assert sum(len(read.links) for read in pages.values()) > 1_000
+    assert sum(len(seen.links) for seen in pages.values()) > 1_000
     assert list(broken(site, pages)) == []
 
 
 def test_nothing_is_loaded_from_another_host(site: Path, pages: dict[Path, Read]) -> None:
-    loaded = [(page, url) for page, read in pages.items() for url in read.loaded]
+    loaded = [(page, url) for page, seen in pages.items() for url in seen.loaded]
     assert len(loaded) > len(pages)
     assert [url for _, url in loaded if urlsplit(url).netloc] == []
     missing = [url for page, url in loaded if (found := within(site, page, url)) and not found[0].is_file()]
@@ -130,14 +149,14 @@ def test_nothing_is_loaded_from_another_host(site: Path, pages: dict[Path, Read]
 
 
 def test_no_page_makes_the_theme_load_mermaid_from_another_host(pages: dict[Path, Read]) -> None:
-    assert [str(page) for page, read in pages.items() if "mermaid" in read.classes] == []
+    assert [str(page) for page, seen in pages.items() if "mermaid" in seen.classes] == []
 
 
 def test_lists_tables_and_code_are_read_as_such(site: Path, pages: dict[Path, Read]) -> None:
     odd = [
         f"{page.relative_to(site)}: {text[:80]!r}"
-        for page, read in pages.items()
-        for text in read.paragraphs
+        for page, seen in pages.items()
+        for text in seen.paragraphs
         if MARKUP.search(text)
     ]
     assert odd == []

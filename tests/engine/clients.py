@@ -48,7 +48,7 @@ class Side:
 
 
 @asynccontextmanager
-async def side(given: dict[str, str], world_url: str, *, sync: bool) -> AsyncIterator[Side]:
+async def side(given: dict[str, Any], world_url: str, *, sync: bool) -> AsyncIterator[Side]:
     """Make the client, and a world beside it."""
     client = Client(**given)
     asking = Asking(client, sync=sync)

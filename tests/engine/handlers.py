@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hourhand import App, Context
+from hourhand import App, Context, Fail, Retry
 
 app = App(name="engine", group="default")
 
@@ -152,3 +152,16 @@ async def careless(ctx: Context) -> str:
     except Exception as error:  # noqa: BLE001 - the test looks at it
         return type(error).__name__
     return "taken"
+
+
+@app.task
+def steer(ctx: Context, after: float = 0.0, times: int = 1, *, fail: bool = False) -> int:
+    """Say what is to follow: tried again after a while, or never."""
+    if fail:
+        raise Fail("no use")
+    if ctx.retry_count < times:
+        raise Retry(after=after)
+    return ctx.retry_count
+
+
+app.task(name="steer_apart", isolation="process")(steer)

@@ -260,7 +260,7 @@ def yields() -> Any:
         (unmakeable, "cannot be made from JSON"),
         (undescribable, "cannot be described as JSON"),
         (yields, "yields: a handler returns its result"),
-        (functools.partial(required, day="x"), "is not a function: use def or async def"),
+        (functools.partial(print), "is not a function: use def or async def"),
         (lambda: None, "name: a lambda has none: give it by name="),
     ],
 )

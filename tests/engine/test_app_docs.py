@@ -74,6 +74,16 @@ async def test_arguments_become_what_the_hints_say() -> None:
     assert (refused.error_message or "").startswith("args.source.pages: 0 is refused")
 
 
+async def test_what_is_raised_decides_what_follows() -> None:
+    app = load_app("charging:app")
+    failed, _ = await run(app, "charge", args={"customer": -1})
+    assert (failed.error_message, failed.retryable) == ("Fail: there is no customer -1", False)
+    later, _ = await run(app, "charge", args={"customer": 1})
+    assert (later.error_message, later.retry_after_seconds) == ("Retry: the bank is closed", 600.0)
+    done, _ = await run(app, "charge", args={"customer": 1, "open_at": 0})
+    assert done.result == {"value": "hourhand-7"}
+
+
 async def test_threads_and_processes_work_as_shown() -> None:
     app = load_app("crunching:app")
     crunched, _ = await run(app, "crunch", args={"pages": 10})

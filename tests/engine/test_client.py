@@ -53,7 +53,7 @@ async def world(shared_url: str) -> AsyncIterator[World]:
 
 
 @pytest.fixture(params=["store", "rest"])
-def given(request: pytest.FixtureRequest, shared_url: str) -> dict[str, str]:
+def given(request: pytest.FixtureRequest, shared_url: str) -> dict[str, Any]:
     if request.param == "store":
         return {"store": shared_url}
     served: Served = request.getfixturevalue("served")
@@ -61,7 +61,7 @@ def given(request: pytest.FixtureRequest, shared_url: str) -> dict[str, str]:
 
 
 @pytest.fixture
-async def client(given: dict[str, str]) -> AsyncIterator[Client]:
+async def client(given: dict[str, Any]) -> AsyncIterator[Client]:
     async with Client(**given) as opened:
         yield opened
 
@@ -81,7 +81,7 @@ def contents(folder: Path) -> list[Path]:
 
 
 async def test_it_connects_at_its_first_call_and_can_be_closed_and_used_again(
-    given: dict[str, str], world: World, name: str
+    given: dict[str, Any], world: World, name: str
 ) -> None:
     client = Client(**given)
     first = await client.submit(await made(world, name))
@@ -90,7 +90,7 @@ async def test_it_connects_at_its_first_call_and_can_be_closed_and_used_again(
     await client.close()
 
 
-def test_a_client_is_refused_in_another_loop(given: dict[str, str], served: Served) -> None:
+def test_a_client_is_refused_in_another_loop(given: dict[str, Any], served: Served) -> None:
     del served  # someone must have made the admin token
     client = Client(**given)
 
@@ -111,7 +111,7 @@ def test_a_client_is_refused_in_another_loop(given: dict[str, str], served: Serv
 class TestSync:
     """`client.sync`, as programs without an event loop use it."""
 
-    async def test_closing_ends_its_thread(self, given: dict[str, str], world: World, name: str) -> None:
+    async def test_closing_ends_its_thread(self, given: dict[str, Any], world: World, name: str) -> None:
         task = await made(world, name)
         client = Client(**given)
         await asyncio.to_thread(client.sync.submit, task)

@@ -47,7 +47,7 @@ def sync(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "rest"])
-def way(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
+def way(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     """Return the URL of a store, and what a client is given to get to it, for each way."""
     url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "shared_url")
     if request.param == "rest":
@@ -57,7 +57,7 @@ def way(request: pytest.FixtureRequest) -> tuple[str, dict[str, str]]:
 
 
 @pytest.fixture
-async def one(way: tuple[str, dict[str, str]], *, sync: bool) -> AsyncIterator[Side]:
+async def one(way: tuple[str, dict[str, Any]], *, sync: bool) -> AsyncIterator[Side]:
     """Return a client of each kind."""
     url, given = way
     async with side(given, url, sync=sync) as made:
@@ -257,19 +257,22 @@ async def test_refusals_are_the_same_every_way(one: Side, task: str) -> None:
     with pytest.raises(InvalidInput) as wrong:
         await one.ask.submit(task, priority=11)
     assert [each.field for each in wrong.value.errors] == ["priority"]
-    for said, given in (
+    naive = datetime(2100, 1, 1)  # noqa: DTZ001 - that is what is refused
+    submissions: list[tuple[str, dict[str, Any]]] = [
         ("args", {"args": {"when": object()}}),
-        ("no time zone", {"run_at": datetime(2100, 1, 1)}),  # noqa: DTZ001 - that is what is refused
+        ("no time zone", {"run_at": naive}),
         ("is not a datetime", {"run_at": "2100-01-01"}),
         ("key", {"key": ""}),
-    ):
+    ]
+    for said, given in submissions:
         with pytest.raises(InvalidInput, match=said):
             await one.ask.submit(task, **given)
-    for said, given in (
+    lists: list[tuple[str, dict[str, Any]]] = [
         ("limit", {"limit": 0}),
         ("'done' is not a status: give one of planned", {"status": "done"}),
-        ("no time zone", {"begin": datetime(2100, 1, 1)}),  # noqa: DTZ001
-    ):
+        ("no time zone", {"begin": naive}),
+    ]
+    for said, given in lists:
         with pytest.raises(InvalidInput, match=said):
             await one.ask.instances(task, **given)
 

@@ -11,7 +11,7 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -53,14 +53,14 @@ def served(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(params=["store", "rest"])
-def given(request: pytest.FixtureRequest, shared_url: str) -> dict[str, str]:
+def given(request: pytest.FixtureRequest, shared_url: str) -> dict[str, Any]:
     if request.param == "store":
         return {"store": shared_url}
     served: Served = request.getfixturevalue("served")
     return {"url": served.address, "token": served.token}
 
 
-def program(code: str, given: dict[str, str]) -> str:
+def program(code: str, given: dict[str, Any]) -> str:
     """What a program of its own prints; every warning is an error there, also those of what is collected."""
     script = f"from hourhand import Client\nGIVEN = {given!r}\n{textwrap.dedent(code)}"
     command = [sys.executable, "-W", "error", "-c", script]
@@ -69,7 +69,7 @@ def program(code: str, given: dict[str, str]) -> str:
     return ran.stdout
 
 
-def test_many_threads_share_one_synchronous_client(given: dict[str, str]) -> None:
+def test_many_threads_share_one_synchronous_client(given: dict[str, Any]) -> None:
     with Client(**given).sync as client, ThreadPoolExecutor(8) as threads:
         made = list(threads.map(lambda n: client.submit("t", {"n": n}), range(64)))
         assert [one.args for one in made] == [{"n": n} for n in range(64)]
@@ -77,7 +77,7 @@ def test_many_threads_share_one_synchronous_client(given: dict[str, str]) -> Non
         assert sum(thread.name == "hourhand-client" for thread in threading.enumerate()) == 1
 
 
-async def test_inside_a_running_loop_the_synchronous_client_says_what_to_do(given: dict[str, str]) -> None:
+async def test_inside_a_running_loop_the_synchronous_client_says_what_to_do(given: dict[str, Any]) -> None:
     client = Client(**given)
     for call in (lambda: client.sync.submit("t"), lambda: list(client.sync.logs(1))):
         with pytest.raises(HourhandError, match=r"await the client itself .*asyncio\.to_thread"):
@@ -86,7 +86,7 @@ async def test_inside_a_running_loop_the_synchronous_client_says_what_to_do(give
     await client.close()
 
 
-def test_a_synchronous_client_that_is_collected_ends_its_thread(given: dict[str, str]) -> None:
+def test_a_synchronous_client_that_is_collected_ends_its_thread(given: dict[str, Any]) -> None:
     client = Client(**given).sync
     client.submit("t")
     assert "hourhand-client" in {thread.name for thread in threading.enumerate()}
@@ -162,7 +162,7 @@ def test_a_synchronous_client_that_is_collected_ends_its_thread(given: dict[str,
         ),
     ],
 )
-def test_one_that_nobody_closes_neither_hangs_nor_warns(given: dict[str, str], code: str) -> None:
+def test_one_that_nobody_closes_neither_hangs_nor_warns(given: dict[str, Any], code: str) -> None:
     assert program(code, given) == "t\n"
 
 
@@ -175,7 +175,7 @@ def test_an_sqlite_file_is_free_again_when_a_program_without_a_close_has_ended(s
 
 
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing"])
-def test_a_copy_of_the_process_makes_connections_of_its_own(given: dict[str, str], way: str) -> None:
+def test_a_copy_of_the_process_makes_connections_of_its_own(given: dict[str, Any], way: str) -> None:
     """As web servers do that load a program once and then fork: both sides go on, and neither disturbs the other."""
     code = f"""
         import asyncio, multiprocessing, os, sys
@@ -210,7 +210,7 @@ def test_a_copy_of_the_process_makes_connections_of_its_own(given: dict[str, str
     assert program(code, given) == "t\n"
 
 
-def test_a_copy_that_leaves_the_client_alone_ends_without_harm(given: dict[str, str]) -> None:
+def test_a_copy_that_leaves_the_client_alone_ends_without_harm(given: dict[str, Any]) -> None:
     code = """
         import os, sys
         client = Client(**GIVEN).sync

@@ -57,7 +57,7 @@ APPLIED = shape(
     {"name": "billing", "applied": True, "plan_hash": "9f86d08…", "groups": [], "changes": [_SHOWN_CHANGE]},
     changes=list[_TASK_CHANGE],  # type: ignore[valid-type]
 )
-_Task = Annotated[dict[str, Any], WithJsonSchema(file_task_schema())]
+_Task = Annotated[Any, WithJsonSchema(file_task_schema())]  # refused by the rules, which tell all that is wrong
 
 
 class ApplyInput(Input):

@@ -81,7 +81,7 @@ def apply(
     if as_json:
         print_json(answers[0] if len(answers) == 1 else answers)
     changes = [one for answer in answers for one in answer["changes"]]
-    differs = any(one["action"] != "unchanged" for one in changes) or any(answer["groups"] for answer in answers)
+    differs = any(map(_differs, answers))
     if check and differs:
         note("The store is not as the files say.")
     if (check and differs) or any(one["action"] == "refused" for one in changes):
@@ -143,8 +143,12 @@ class _Run:
 
         if not self._quiet:
             done = summary([one["action"] for one in answer["changes"]])
-            would = "" if answer["applied"] else " (nothing was changed)"
+            would = "" if answer["applied"] or not _differs(answer) else " (nothing was changed)"
             typer.echo(f"{file_owner(answer['name'])}: {done}{would}")
+
+
+def _differs(answer: Json) -> bool:
+    return bool(answer["groups"]) or any(one["action"] != "unchanged" for one in answer["changes"])
 
 
 def _losses(seen: Json) -> list[str]:

@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -27,7 +26,7 @@ from hourhand.model.diagnosis import Diagnosis
 from hourhand.model.errors import HourhandError, InvalidInput
 from hourhand.sdk.address import API, Address, address_of
 from hourhand.sdk.answers import read
-from hourhand.settings import CONFIG_FILE, ENV_PREFIX, Settings, is_loopback, load_settings
+from hourhand.settings import CONFIG_FILE, ENV_PREFIX, Settings, is_loopback, load_settings, misspelt_variables
 
 T = TypeVar("T")
 CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 10.0
@@ -39,6 +38,9 @@ _NO_SETTINGS = frozenset(
     | {"SHARD_INDEX", "SHARD_TOTAL", "PROGRESS", "CHECKPOINT", "SUPERVISED", "DEBUG"}
 )
 """What a command task finds in its environment (doctor may be one), and what is for faults of our own."""
+
+_OF_KUBERNETES = ("SERVICE_", "PORT_")
+"""What it sets for a service of this name."""
 
 
 class Late(Exception):
@@ -155,13 +157,13 @@ def _shown(name: str, value: object, settings: Settings) -> str:
 
 
 def _unknown() -> Iterator[tuple[str, str | None]]:
-    known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields}
+    meant = misspelt_variables(os.environ)
     for variable in sorted(os.environ):
-        if not variable.upper().startswith(ENV_PREFIX) or variable.upper() in known:
+        name = variable.upper().removeprefix(ENV_PREFIX)
+        if not variable.upper().startswith(ENV_PREFIX) or name.lower() in Settings.model_fields:
             continue
-        if variable.removeprefix(ENV_PREFIX) not in _NO_SETTINGS:
-            close = get_close_matches(variable.upper(), known, n=1, cutoff=0.8)
-            yield variable, close[0] if close else None
+        if name not in _NO_SETTINGS and not name.startswith(_OF_KUBERNETES):
+            yield variable, meant.get(variable)
 
 
 def _ignored(settings: Settings) -> Iterator[str]:

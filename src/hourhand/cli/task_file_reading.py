@@ -46,8 +46,9 @@ class FileSet:
         path = [int(one) if one.isdecimal() else one for one in rest.split(".")] if rest else []
         spot = document.spot(("tasks", number, *path))
         task = self.tasks[int(found[1])]
-        name = f" task {task['name']!r}" if isinstance(task, dict) and isinstance(task.get("name"), str) else ""
-        return replace(error, field=f"{spot.file}:{spot.line}:{name}{f' {rest}' if rest else ''}")
+        named = isinstance(task, dict) and isinstance(task.get("name"), str)
+        what = " ".join(filter(None, [f"task {task['name']!r}" if named else "", rest]))
+        return replace(error, field=f"{spot.file}:{spot.line}{': ' if what else ''}{what}")
 
 
 def read_sets(paths: Sequence[str]) -> list[FileSet]:

@@ -19,7 +19,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from hourhand.model.errors import FieldError, InvalidInput, shown
 
 Path = tuple[str | int, ...]
-MOST_VALUES = 1_000_000
+MOST_VALUES = 300_000
 """An alias of aliases of aliases is small in a file, and larger than any memory."""
 _PREFIX = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+)")
@@ -61,11 +61,14 @@ def read_yaml(data: bytes, file: str, *, flags: frozenset[str] = frozenset()) ->
 
     Under a key of `flags` the words `yes`, `no`, `on` and `off` are what YAML takes them for.
     """
-    node = _composed(_text(data, file), file)
     reader = _Reader(file, flags)
     document = Document(file)
-    if node is not None:
-        document.value = reader.read(node, ())
+    try:
+        node = _composed(_text(data, file), file)
+        if node is not None:
+            document.value = reader.read(node, ())
+    except RecursionError:
+        raise InvalidInput.one(file, None, "is nested too deeply to be read") from None
     document.spots = reader.spots
     if reader.errors:
         raise InvalidInput(reader.errors)
@@ -97,8 +100,6 @@ def _composed(text: str, file: str) -> Node | None:
         raise InvalidInput.one(
             f"{file}:{line}", None, f"holds the character {text[position : position + 1]!a}, which YAML does not allow"
         ) from None
-    except RecursionError:
-        raise InvalidInput.one(file, None, "is nested too deeply to be read") from None
     return node
 
 

@@ -22,8 +22,9 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: _Dumper, text: str) -> Node:
     """In lines where it has several, and nothing that YAML would fold or change in them."""
-    plain = "\n" in text and text.replace("\n", "").isprintable()
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if plain else None)
+    plain = text.replace("\n", "").isprintable()
+    style = ("|" if "\n" in text else None) if plain else '"'  # else a line break of another kind would become a space
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def _list(dumper: _Dumper, items: list[Any]) -> Node:

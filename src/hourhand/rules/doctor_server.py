@@ -78,7 +78,7 @@ def versions(seen: Seen) -> Iterator[Finding]:
     if others:
         yield warning(
             "executors.version",
-            f"some executors are {', '.join(others)}, and others are {mine}",
+            f"there are executors of release {', '.join(others)} beside {mine}",
             "That is as it should be while a cluster is upgraded, and not for long.",
             "hourhand executors --json",
         )

@@ -115,7 +115,7 @@ def _expanded(given: Mapping[str, Any], short: Sequence[str]) -> dict[str, Any]:
     if not isinstance(payload, Mapping):
         return {**values, "type": kind.value}
     if name in payload:
-        raise InvalidInput.one(f"payload.{name}", None, f"is given together with {name}: give one of them")
+        raise InvalidInput.one(name, None, "is given here and in payload: give one of them")
     return {**values, "type": kind.value, "payload": {name: given[name], **payload}}
 
 

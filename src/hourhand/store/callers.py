@@ -190,7 +190,8 @@ def _beneath_django(connection: object) -> object:
     wrapper: Any = connection
     if isinstance(connection, type(django.connection)):
         wrapper = django.connections[wrapper.alias]
-    if not isinstance(wrapper, sys.modules["django.db.backends.base.base"].BaseDatabaseWrapper):
+    backends = sys.modules.get("django.db.backends.base.base")  # not before the first connection is made
+    if backends is None or not isinstance(wrapper, backends.BaseDatabaseWrapper):
         return connection
     wrapper.ensure_connection()
     found = wrapper.connection

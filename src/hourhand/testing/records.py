@@ -8,16 +8,21 @@ from contextlib import contextmanager
 
 from hourhand.runners import python_records
 
+_NOISY = ("alembic", "uvicorn")
+"""What they say of a server's start and end would fill the reports of tests that fail."""
+
 
 @contextmanager
 def listening() -> Iterator[None]:
     """Let records of level info pass, as `hourhand serve` does: they belong to the instance log."""
-    root = logging.getLogger()
-    before = root.level
     python_records.install()
-    if before > logging.INFO:
-        root.setLevel(logging.INFO)
+    before = {name: logging.getLogger(name).level for name in ("", *_NOISY)}
+    if before[""] > logging.INFO:
+        logging.getLogger().setLevel(logging.INFO)
+        for name in _NOISY:
+            logging.getLogger(name).setLevel(before[name] or logging.WARNING)
     try:
         yield
     finally:
-        root.setLevel(before)
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)

@@ -35,6 +35,7 @@ outcomes = st.builds(
     error_message=st.none() | st.just("broken"),
     retryable=st.booleans(),
     delay_seconds=st.floats(0, 86_400),
+    retry_after_seconds=st.none() | st.floats(0, 86_400),
 )
 
 
@@ -183,6 +184,12 @@ def test_a_failed_attempt_is_retried_after_its_delay_while_retries_are_left(kind
     assert (result.to, result.retry_count, result.attempt, result.error_message) == (Status.PENDING, 1, kind, "broken")
     assert result.available_at is not None
     assert timedelta(seconds=100) <= result.available_at - NOW <= timedelta(seconds=100 * (1 + JITTER))
+
+
+def test_a_failed_attempt_may_say_itself_when_to_try_again() -> None:
+    held = claim(max_retries=1, retry_delay_seconds=100)
+    result = finish(held, outcome(OutcomeKind.FAILED, retry_after_seconds=7.5), NOW)
+    assert (result.to, result.retry_count, result.available_at) == (Status.PENDING, 1, NOW + timedelta(seconds=7.5))
 
 
 @pytest.mark.parametrize("max_retries", [None, 0, 2])
