@@ -118,6 +118,17 @@ async def test_what_is_refused_for_its_state_waits_until_the_values_are_right(
     problem(await rest.post(APPLY, json=body(LOAD), headers=alpha), 403)
 
 
+async def test_groups_are_made_by_admins_alone(rest: httpx.AsyncClient) -> None:
+    editor = await _token(rest, "editor")
+    asked = body({**LOAD, "group": "new"}, groups=["new"])
+    for dry_run in (True, False):
+        refused = problem(await rest.post(APPLY, json=asked | {"dry_run": dry_run}, headers=editor), 403)
+        assert "only an admin may make groups" in refused["detail"]
+    assert "new" not in {one["name"] for one in ok(await rest.get("/api/v1/groups"))["items"]}
+    ok(await rest.post(APPLY, json=asked))
+    ok(await rest.post(APPLY, json=asked | {"prune": True}, headers=editor))  # it is there now
+
+
 async def test_only_editors_apply(rest: httpx.AsyncClient) -> None:
     for role in ("viewer", "operator"):
         problem(await rest.post(APPLY, json=body(LOAD, dry_run=True), headers=await _token(rest, role)), 403)

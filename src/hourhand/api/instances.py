@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import BaseModel, Field
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import StreamingResponse
 
 from hourhand.api.filters import Wanted
 from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Id, Input, Instant, Priority, example
 from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
-from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, Plain, plain
+from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, SUBMITTED, Plain, plain
 from hourhand.contracts.store import Store
 from hourhand.model.errors import FieldError, InvalidInput
 from hourhand.model.instance import Instance, LogLine, Submission
@@ -104,17 +104,12 @@ async def list_instances(
     return {"items": await shown(groups, found.items), "next_cursor": found.next_cursor}
 
 
-@router.post(
-    "",
-    status_code=201,
-    response_model=INSTANCE,
-    responses={200: {"model": INSTANCE, "description": "None was made: this one lives under the same `key`"}},
-    summary="Plan an instance",
-)
-async def plan(
-    given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller, *, reach: TheReach, response: Response
-) -> Plain:
-    """Make an instance that stays planned until it is dispatched, unless `dispatch` is true."""
+@router.post("", status_code=201, response_model=SUBMITTED, summary="Plan an instance")
+async def plan(given: PlanInput, store: TheStore, groups: TheGroups, caller: Caller, reach: TheReach) -> Plain:
+    """Make an instance that stays planned until it is dispatched, unless `dispatch` is true.
+
+    While one with the same `key` lives, that one is the answer, and `existing` is true.
+    """
     await reach.task(given.task_id)
     submission = Submission(
         task_id=given.task_id,
@@ -128,15 +123,12 @@ async def plan(
         requested_by=caller.name,
     )
     try:
-        (made,) = await store.submit([submission])
+        return await submitted(store, groups, submission)
     except InvalidInput as refused:  # in the words of this request
         raise InvalidInput(
             FieldError("dispatch", given.dispatch, each.message) if each.field == "held" else each
             for each in refused.errors
         ) from None
-    if made.existing and given.key is not None:
-        response.status_code = 200
-    return (await shown(groups, [await store.get_instance(made.instance_id)]))[0]
 
 
 @router.post("/dispatch", summary="Let held instances go on, all or none")

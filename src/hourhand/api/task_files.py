@@ -110,8 +110,10 @@ async def apply_tasks(given: ApplyInput, store: TheStore, caller: Caller) -> Pla
         raise InvalidInput([*read.errors, *await _also_wrong(store, replace(wanted, unread=read.unread), caller)])
     apply = partial(store.apply, wanted, by=caller.name, prune=given.prune, take_over=given.take_over)
     plan_hash = given.plan_hash
-    if caller.role is not Role.ADMIN and (found := _privileged(read)):
+    found = {} if caller.role is Role.ADMIN else _privileged(read)
+    if caller.role is not Role.ADMIN and (found or given.groups):
         seen = await apply(dry_run=True, plan_hash=plan_hash)
+        _refuse_groups(caller, seen)
         _refuse_changed(caller, found, seen)
         plan_hash = seen.plan_hash  # what was looked at is what is done
     done = await apply(dry_run=given.dry_run, plan_hash=plan_hash)
@@ -137,6 +139,16 @@ def _privileged(read: Read) -> dict[str, FileTask]:
         for name, one in definitions.items()
         if privileged(one.declaration.definition.type, one.declaration.definition.payload)
     }
+
+
+def _refuse_groups(caller: Principal, seen: Applied) -> None:
+    """Groups are an admin's to make, whatever way they are made."""
+    if seen.groups:
+        named = ", ".join(repr(name) for name in seen.groups)
+        raise Forbidden(
+            f"there is no group {named}, and {caller.name} has the role {caller.role}: only an admin may make groups; "
+            "ask one for `hourhand group add`"
+        )
 
 
 def _refuse_changed(caller: Principal, found: dict[str, FileTask], seen: Applied) -> None:

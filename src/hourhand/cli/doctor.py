@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import typer
-from rich.padding import Padding
 from rich.text import Text
 
 from hourhand.cli import options
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from hourhand.model.diagnosis import Finding
 
 MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "problem": ("✗", "bold red")}
+NARROWEST = 20
 
 
 def doctor(
@@ -56,16 +56,20 @@ def _print(findings: list[Finding]) -> None:
 
 def _tell(out: Console, finding: Finding) -> None:
     mark, style = MARKS[finding.level.value]
-    _line(out, Text.assemble((f"{mark} ", style), clean(finding.summary)), indent=2)
+    _lines(out, Text(f"  {mark} ", style=style), Text(clean(finding.summary)))
     if finding.detail and finding.level != "ok":
-        _line(out, Text(clean(finding.detail), style="dim"), indent=4)
+        _lines(out, Text("    "), Text(clean(finding.detail), style="dim"))
     if finding.remedy:
-        _line(out, Text.assemble(("→ ", style), clean(finding.remedy)), indent=4)
+        # Left to the terminal to wrap: what is copied must not have line breaks in it.
+        out.print(Text.assemble(("    → ", style), clean(finding.remedy)), soft_wrap=True)
 
 
-def _line(out: Console, text: Text, *, indent: int) -> None:
+def _lines(out: Console, begin: Text, text: Text) -> None:
     """Wrapped behind its mark where the terminal is narrow."""
-    out.print(Padding(text, (0, 0, 0, indent), expand=False), soft_wrap=False)
+    for line in text.wrap(out, max(out.width - len(begin), NARROWEST)):
+        line.rstrip()
+        out.print(begin + line, soft_wrap=True)
+        begin = Text(" " * len(begin))
 
 
 def _verdict(counted: Counter[str]) -> str:

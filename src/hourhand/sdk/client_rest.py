@@ -71,9 +71,10 @@ class RestCalls:
         given = {"task_id": task_id, "args": args, **more}
         body = {name: value for name, value in given.items() if value is not None}
         once = {"Idempotency-Key": str(uuid.uuid4())}
-        response = await self._answer("POST", "/instances", again=True, json=body, headers=once)
-        existing = response.status_code == httpx.codes.OK
-        return SubmittedInstance.of(instance_from(read(response)), existing=existing)
+        answer = read(await self._answer("POST", "/instances", again=True, json=body, headers=once))
+        # Without a key it can only be what this very request has made, when it was made before and not answered.
+        existing = "key" in body and answer["existing"]
+        return SubmittedInstance.of(instance_from(answer), existing=existing)
 
     async def joining(self, asked: Asked) -> Joining:
         """Refused: no request can be part of a transaction."""
