@@ -29,10 +29,10 @@ async def test_a_task_is_run_by_hand(rest: httpx.AsyncClient, world: World) -> N
     assert (instance["args"], instance["priority"], instance["key"]) == ({"day": "2026-11-15"}, 2, "k")
     assert instance["available_at"] == later.isoformat().replace("+00:00", "Z")
     assert (instance["group"], instance["group_id"]) == ("default", task.group_id)
-    assert instance.keys() == set(Instance.__dataclass_fields__) | {"group"}
-    assert ok(await rest.get(f"{INSTANCES}/{instance['id']}")) == instance
+    assert instance.keys() == set(Instance.__dataclass_fields__) | {"group", "existing"}
+    assert {**ok(await rest.get(f"{INSTANCES}/{instance['id']}")), "existing": False} == instance
     again = ok(await rest.post(f"{API}/tasks/{task.id}/run", json=given), 202)
-    assert again["id"] == instance["id"]
+    assert (again["id"], again["existing"]) == (instance["id"], True)
 
 
 async def test_a_task_is_run_without_saying_how(rest: httpx.AsyncClient, world: World) -> None:

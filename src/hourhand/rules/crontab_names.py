@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from hourhand.rules.crontab import Entry
@@ -195,7 +194,7 @@ def _without_options(words: Sequence[str], valued: str) -> list[str]:
 
 
 def _base(word: str) -> str:
-    return PurePosixPath(word).name or word
+    return word.rstrip("/").rpartition("/")[2] or word
 
 
 def _slug(text: str) -> str:
