@@ -78,14 +78,10 @@ class Served:
         self._reader.join(timeout=10)
         if self.process.stdout:
             self.process.stdout.close()
-        self.hear()
-        return code
-
-    def hear(self) -> None:
-        """Take what it has said meanwhile into `lines`."""
         while not self._arriving.empty():
             line = self._arriving.get()
             self.lines += [line] if line else []
+        return code
 
     def __enter__(self) -> Self:
         return self

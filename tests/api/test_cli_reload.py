@@ -37,7 +37,16 @@ def until(happened: Callable[[], bool], said: Callable[[], str]) -> None:
         time.sleep(0.05)
 
 
-def heard(served: Served, words: str, count: int = 1) -> None:
+class Reloaded(Served):
+    """A process that has more to say after its start."""
+
+    def hear(self) -> None:
+        while not self._arriving.empty():
+            line = self._arriving.get()
+            self.lines += [line] if line else []
+
+
+def heard(served: Reloaded, words: str, count: int = 1) -> None:
     def happened() -> bool:
         served.hear()
         return served.output.count(words) >= count
@@ -48,11 +57,11 @@ def heard(served: Served, words: str, count: int = 1) -> None:
 def test_a_change_is_served_and_a_syntax_error_is_waited_out(tmp_path: Path) -> None:
     program = tmp_path / "billing.py"
     program.write_text(GOOD.format(value=1))
-    with Served(tmp_path, "billing:app", "--reload") as served:
+    with Reloaded(tmp_path, "billing:app", "--reload") as served:
         hourhand = Terminal(served)
         assert hourhand.done("task", "run", "answer", "--wait", "--json").json["result"]["value"] == 1
         slow = str(hourhand.done("task", "run", "slow", "--json").json["id"])
-        until(lambda: (tmp_path / "begun").exists(), lambda: "it never began")
+        until((tmp_path / "begun").exists, lambda: "it never began")
 
         program.write_text(GOOD.format(value=2))
         heard(served, "billing.py changed: Hourhand is started again.")

@@ -321,6 +321,13 @@ async def test_a_broadcast_to_nobody_is_refused_and_writes_nothing(world: World)
     assert difference(before, await counts(world)) == {}
 
 
+async def test_a_broadcast_whose_labels_nobody_has_names_them(world: World) -> None:
+    await world.executor()
+    task = await world.task(broadcast=True, executor_labels={"zone": "eu"})
+    with pytest.raises(Conflict, match="no executor of group 'default' with the labels zone=eu is alive"):
+        await world.submit(task)
+
+
 async def test_a_broadcast_that_others_depend_on_ends_with_its_last_shard(world: World) -> None:
     upstream = await world.task(broadcast=True)
     task = await world.task(dependency_ids=(upstream.id,))

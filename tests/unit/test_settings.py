@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hourhand.model.errors import InvalidInput
-from hourhand.settings import Settings, is_loopback, load_settings
+from hourhand.settings import Settings, is_loopback, load_settings, misspelt_variables
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +76,50 @@ def test_a_refusal_names_the_flag() -> None:
 def test_a_refusal_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOURHAND_CONCURRENCY", "many")
     assert refusal().startswith("HOURHAND_CONCURRENCY: 'many' is refused")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("port", "abc", "it is not a whole number; give one, such as 8420"),
+        ("port", "tcp://10.0.0.1:8420", "Kubernetes sets it so"),
+        ("metrics_port", "abc", "it is not a whole number; give one"),
+        ("lease_seconds", "abc", "it is not a number; give one, such as 15"),
+        ("heartbeat_seconds", "nan", "it is not a number; give one, such as 5"),
+        ("allow_remote", "perhaps", "it is neither true nor false"),
+        ("concurrency", "0", "give at least 1"),
+        ("retention_days", "99999999", "give at most 36500"),
+        ("url", "ftp://host", "give one such as http://127.0.0.1:8420"),
+        ("group", "a b", "letters, digits, dots, dashes and underscores"),
+    ],
+)
+def test_a_refusal_says_in_words_what_would_be_right(
+    setting: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"HOURHAND_{setting.upper()}", value)
+    message = refusal()
+    assert message.startswith(f"HOURHAND_{setting.upper()}: {value!r} is refused: ")
+    assert said in message
+    assert "nput should" not in message
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("HOURHAND_PROT", "HOURHAND_PORT"),
+        ("HOURHAND_DATADIR", "HOURHAND_DATA_DIR"),
+        ("HOURHAND_HTTP_ALOW", "HOURHAND_HTTP_ALLOW"),
+        ("HOURHAND_PORT", None),
+        ("HOURHAND_port", None),
+        ("HOURHAND_DEBUG", None),
+        ("HOURHAND_SERVICE_PORT", None),
+        ("HOURHAND_INSTANCE_ID", None),
+        ("HOURHAND_PROGRESS", None),
+        ("PROT", None),
+    ],
+)
+def test_a_variable_that_is_nearly_a_setting_is_found(variable: str, meant: str | None) -> None:
+    assert misspelt_variables({variable: "1"}) == ({} if meant is None else {variable: meant})
 
 
 def test_a_refusal_names_the_file() -> None:
