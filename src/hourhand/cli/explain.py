@@ -9,6 +9,7 @@ import typer
 from hourhand.cli import completing, moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, clean, print_json, text_of
+from hourhand.rules.endings import cancelled
 
 
 def explain(
@@ -43,5 +44,6 @@ def _times(reason: Json) -> list[str]:
 
 
 def _data(reason: Json) -> list[str]:
-    data = {name: value for name, value in reason["data"].items() if value not in (None, "", [], {})}
-    return [f"{name}: {text_of(value)}" for name, value in data.items()]
+    # That it was cancelled, and by whom, is in the sentence already.
+    unsaid = (None, "", [], {}, cancelled(str(reason["data"].get("by"))))
+    return [f"{name}: {text_of(value)}" for name, value in reason["data"].items() if value not in unsaid]
