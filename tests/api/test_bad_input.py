@@ -28,6 +28,7 @@ BODIES: dict[str, Any] = {
     "POST /tasks": TASK,
     "PATCH /tasks/{task_id}": {"description": "x"},
     "POST /tasks/apply": {"name": "x", "tasks": [{"name": "x", "command": ["true"]}], "dry_run": True},
+    "POST /tasks/batch": {"tasks": [TASK]},
     "POST /tasks/bulk": {"action": "disable", "filter": {"q": "nothing is called so"}, "dry_run": True},
     "POST /tasks/{task_id}/run": {"args": {}, "key": "x"},
     "POST /tasks/{task_id}/backfill": {"from": "2026-11-01T00:00:00Z", "to": "2026-11-02T00:00:00Z"},

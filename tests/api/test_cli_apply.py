@@ -1,46 +1,18 @@
-"""`hourhand apply` and `hourhand export` against a real server."""
+"""`hourhand apply` against a real server."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import pytest
-import yaml
 
 from api.at_a_terminal import asked
-from api.cli import Ran, Terminal, run
+from api.cli import run
+from api.shell import Shell, load
 from hourhand.api.task_file_schema import task_file_schema
 from serving import Served
-
-
-class Shell(Terminal):
-    """Somebody with a folder of files."""
-
-    @property
-    def folder(self) -> Path:
-        return self.served.folder
-
-    def write(self, name: str, text: str) -> str:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        return name
-
-    def file(self, stem: str, /, *tasks: dict[str, Any], **more: Any) -> str:
-        return self.write(f"{stem}.yaml", yaml.safe_dump({**more, "tasks": list(tasks)}))
-
-    def piped(self, text: str, *arguments: str) -> Ran:
-        with patch("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()))):
-            return self(*arguments)
-
-    def managed(self, owner: str) -> dict[str, Any]:
-        found = self.done("task", "list", "--json").json["items"]
-        return {one["name"]: one for one in found if one["managed_by"] == owner}
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +25,6 @@ def hourhand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 def name(request: pytest.FixtureRequest) -> str:
     """Return the name of a set that no other test has."""
     return str(request.node.name).replace("[", "-").replace("]", "")[5:45]
-
-
-def load(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": f"{name}-load", "command": ["true"], **more}
 
 
 def test_a_file_is_applied_and_again_changes_nothing(hourhand: Shell, name: str) -> None:
@@ -118,8 +86,28 @@ def test_what_is_gone_is_named_and_pruned_when_asked_for(hourhand: Shell, name: 
     file = hourhand.file(name)
     assert hourhand.done("apply", "-f", file).out.startswith(f"! gone {name}-load: it is no longer in the file")
     assert hourhand.managed(f"file:{name}").keys() == {f"{name}-load"}
-    assert hourhand.done("apply", "-f", file, "--prune").out == f"- delete {name}-load\nfile:{name}: 1 deleted\n"
+    deleted = f"- delete {name}-load: it is no longer in the file\nfile:{name}: 1 deleted"
+    named = ("apply", "-f", file, "--prune", "--name", name)
+    assert hourhand.done(*named, "--dry-run").out == f"{deleted} (nothing was changed)\n"
+    assert hourhand.done(*named, "--yes").out == f"{deleted}\n"
     assert hourhand.managed(f"file:{name}") == {}
+
+
+def test_what_is_pruned_is_a_set_that_somebody_has_named(hourhand: Shell, name: str) -> None:
+    hourhand.done("apply", "-f", hourhand.file(f"ours/{name}", load(name)))
+    theirs = hourhand.file(f"theirs/{name}", load(f"{name}-theirs"))
+    for option in ("--yes", "--dry-run"):
+        said = hourhand.refused("apply", "-f", theirs, "--prune", option, code=2)
+        assert f"'{theirs}' does not say which set it is: write name: {name} at its top, or give --name {name}" in said
+    assert hourhand.managed(f"file:{name}").keys() == {f"{name}-load"}
+
+
+def test_nothing_is_pruned_unasked(hourhand: Shell, name: str) -> None:
+    hourhand.done("apply", "-f", hourhand.file(name, load(name)))
+    said = hourhand.refused("apply", "-f", hourhand.file(name, name=name), "--prune", code=2)
+    assert "--prune: deletes tasks, and there is no terminal to ask at: add --yes" in said
+    assert hourhand.managed(f"file:{name}").keys() == {f"{name}-load"}
+    hourhand.done("apply", "-f", f"{name}.yaml", "--prune", "--yes")
 
 
 def test_drift_is_shown_and_put_back(hourhand: Shell, name: str) -> None:
@@ -173,10 +161,58 @@ def test_several_files_are_sets_of_their_own_unless_they_say_the_same_name(hourh
     assert (one["name"], one["applied"], len(one["changes"])) == (name, True, 2)
 
 
+def test_files_of_the_same_name_are_not_one_set_unless_they_say_so(hourhand: Shell, name: str) -> None:
+    first, second = hourhand.file(f"a/{name}", load(f"{name}1")), hourhand.file(f"b/{name}", load(f"{name}2"))
+    both = ("apply", "-f", first, "-f", second)
+    said = hourhand.refused(*both, code=2)
+    assert f"'{first}' and '{second}' would both be the set '{name}': write a name: into each" in said
+    one = hourhand.done(*both, "--name", f"{name}-both", "--json").json
+    assert (one["name"], len(one["changes"])) == (f"{name}-both", 2)
+    said = hourhand.refused(*both, "-f", hourhand.file(f"{name}3", name="third"), "--name", name, code=2)
+    assert f"{name}3.yaml:1: name: 'third' is not the name that --name says ('{name}')" in said
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_sets_come_after_those_they_depend_on(hourhand: Shell, name: str, *, turned: bool) -> None:
+    group = f"{name}-group"
+    first = hourhand.file(f"{name}1", load(f"{name}1"), groups=[group])
+    after = load(f"{name}2", depends_on=[f"{name}1-load"], group=group)
+    second = hourhand.file(f"{name}2", after, groups=[group])
+    third = hourhand.file(f"{name}3", load(f"{name}3", depends_on=[f"{name}2-load"], group=group))
+    files = [each for file in sorted([first, second, third], reverse=turned) for each in ("-f", file)]
+    seen = hourhand.done("apply", *files, "--dry-run").out.splitlines()
+    assert seen == [
+        f"+ group {group}",
+        f"+ create {name}1-load",
+        f"file:{name}1: 1 created (nothing was changed)",
+        f"+ create {name}2-load",
+        f"file:{name}2: 1 created (nothing was changed)",
+        f"+ create {name}3-load",
+        f"file:{name}3: 1 created (nothing was changed)",
+    ]
+    done = hourhand.done("apply", *files).out.splitlines()
+    assert done == [line.removesuffix(" (nothing was changed)") for line in seen]
+
+
+def test_sets_that_depend_on_each_other_are_refused_by_what_is_missing(hourhand: Shell, name: str) -> None:
+    first = hourhand.file(f"{name}1", load(f"{name}1", depends_on=[f"{name}2-load"]), load(f"{name}1b"))
+    second = hourhand.file(f"{name}2", load(f"{name}2"), load(f"{name}2b", depends_on=[f"{name}1b-load"]))
+    for options in ([], ["--dry-run"]):
+        said = hourhand.refused("apply", "-f", first, "-f", second, *options, code=2)
+        assert f"it depends on '{name}2-load', and there is no task of that name" in said
+    assert hourhand.done("apply", "-f", hourhand.file(f"{name}2", load(f"{name}2")))
+    assert hourhand.done("apply", "-f", first)
+    hourhand.file(f"{name}2", load(f"{name}2"), load(f"{name}2b", depends_on=[f"{name}1b-load"]))
+    assert hourhand.done("apply", "-f", first, "-f", second, "--dry-run")
+
+
 def test_standard_input_is_read_and_needs_a_name(hourhand: Shell, name: str) -> None:
     text = f"tasks: [{{name: {name}-load, command: [ls]}}]\n"
     ran = hourhand.piped(text, "apply", "-f", "-")
-    assert (ran.code, ran.err) == (2, "Error: standard input: name: is missing: what comes by - needs one\n")
+    assert (ran.code, ran.err) == (
+        2,
+        "Error: standard input: name: is missing: what comes by - needs one, there or by --name\n",
+    )
     ran = hourhand.piped(f"name: {name}\n{text}", "apply", "-f", "-")
     assert (ran.code, ran.out.splitlines()[-1]) == (0, f"file:{name}: 1 created")
 
@@ -256,7 +292,7 @@ def test_the_schema_needs_no_server(tmp_path: Path) -> None:
 def test_at_a_terminal_it_asks_before_something_is_lost(hourhand: Shell, name: str) -> None:
     old = load(f"{name}-old")
     hourhand.done("apply", "-f", hourhand.file(name, load(name), old))
-    file = hourhand.file(name, load(name, priority=1))
+    file = hourhand.file(name, load(name, priority=1), name=name)
     done = asked(hourhand, "apply", "-f", file, answers=[])
     assert (done.code, "1 edited, 1 gone from the file" in done.screen) == (0, True)
     hourhand("task", "edit", f"{name}-load", "--priority", "9")
@@ -273,85 +309,3 @@ def test_at_a_terminal_what_is_refused_is_shown_and_not_tried(hourhand: Shell, n
     hourhand.done("apply", "-f", hourhand.file(name, load(name), name=f"{name}-first"))
     seen = asked(hourhand, "apply", "-f", hourhand.file(name, load(name)), answers=[])
     assert (seen.code, "1 refused (nothing was changed)" in seen.screen) == (1, True)
-
-
-# Export
-
-
-def test_what_is_exported_is_applied_without_a_change(hourhand: Shell, name: str) -> None:
-    hourhand("group", "add", f"{name}-group")
-    tasks = [
-        load(name, description="line\nline", tags=["on", "12:30"], payload={"env": {"A": "no"}}),
-        {"name": f"{name}-shell", "command": "ls | wc", "schedule": "*/5 * * * *", "group": f"{name}-group"},
-        {"name": f"{name}-call", "url": "http://127.0.0.1:1/", "depends_on": [f"{name}-load"], "enabled": False},
-        {"name": f"{name}-xxl", "type": "xxl", "payload": {"handler": "h"}},
-    ]
-    hourhand.done("apply", "-f", hourhand.file(name, *tasks))
-    ran = hourhand("export", "--managed-by", f"file:{name}")
-    assert ran.err == f"What looks like a secret is written as it is, of: '{name}-load'\n"
-    head, _, _ = ran.out.partition("\n")
-    assert head == f"# yaml-language-server: $schema={hourhand.served.address}/api/v1/task-file.schema.json"
-    read = yaml.safe_load(ran.out)
-    assert (read["name"], read["groups"]) == (name, [f"{name}-group"])
-    assert {one["name"]: one for one in read["tasks"]} == {one["name"]: one for one in tasks}
-    file = hourhand.write(f"{name}-exported.yaml", ran.out)
-    assert hourhand.done("apply", "-f", file).out == f"file:{name}: 4 unchanged\n"
-
-
-def test_a_folder_gets_a_file_for_each_group(hourhand: Shell, name: str) -> None:
-    group = f"{name} group/1"
-    hourhand.done("apply", "-f", hourhand.file(name, load(name), load(f"{name}2", group=group), groups=[group]))
-    out = hourhand.done("export", "-o", f"{name}-out/", "--managed-by", f"file:{name}").out
-    fit = group.replace(" ", "-").replace("/", "-")
-    assert out == f"{name}-out/{fit}.yaml is written.\n{name}-out/default.yaml is written.\n"
-    assert hourhand.done("apply", "-f", f"{name}-out").out == f"file:{name}: 2 unchanged\n"
-    said = hourhand.refused("export", "-o", f"{name}-out", "--managed-by", f"file:{name}", code=1)
-    assert "exists already: choose another place, or overwrite it (--force)" in said
-    hourhand.done("export", "-o", f"{name}-out", "--managed-by", f"file:{name}", "--force")
-
-
-def test_by_default_those_are_exported_that_nobody_else_manages(hourhand: Shell, name: str) -> None:
-    group = f"{name}-group"
-    hourhand.done("apply", "-f", hourhand.file(name, load(name, group=group), groups=[group]))
-    hourhand.done("task", "add", f"{name}-mine", "--command", "true", "--group", group)
-
-    def exported(*options: str) -> list[str]:
-        return [one["name"] for one in yaml.safe_load(hourhand("export", "--group", group, *options).out)["tasks"]]
-
-    assert exported() == [f"{name}-mine"]
-    assert f"1 task of file:{name} left out: --managed-by OWNER, or --all" in hourhand("export", "--group", group).err
-    assert exported("--all") == exported("--name", name) == [f"{name}-load", f"{name}-mine"]
-    assert hourhand("export", "--managed-by", "file:nobody").err == "There are no such tasks.\n"
-    assert "--all: is given together with --managed-by" in hourhand.refused(
-        "export", "--all", "--managed-by", "x", code=2
-    )
-
-
-def test_dependencies_out_of_the_group_are_named_and_deleted_ones_left_out(hourhand: Shell, name: str) -> None:
-    group = f"{name}-group"
-    hourhand("group", "add", group)
-    for each in ("up", "lost"):
-        hourhand.done("task", "add", f"{name}-{each}", "--command", "true")
-    both = ("--depends-on", f"{name}-up", "--depends-on", f"{name}-lost")
-    hourhand.done("task", "add", f"{name}-load", "--command", "true", "--group", group, *both)
-    hourhand.done("task", "delete", f"{name}-lost", "--force")
-    ran = hourhand("export", "--group", group)
-    assert yaml.safe_load(ran.out)["tasks"][0]["depends_on"] == [f"{name}-up"]
-    assert "which is left out: there is no task" in ran.err
-
-
-def test_masks_are_never_written_into_a_file(hourhand: Shell, name: str) -> None:
-    secret = load(name, payload={"env": {"API_KEY": "canary"}})
-    hourhand.done("apply", "-f", hourhand.file(name, secret))
-    token = hourhand("token", "create", name, "--role", "viewer", "--json").json["token"]
-    ran = hourhand("export", "--managed-by", f"file:{name}", HOURHAND_TOKEN=token)
-    assert (ran.code, ran.out) == (1, "")
-    assert "has values that are hidden from the role viewer" in ran.err
-    assert "canary" not in ran.err
-
-
-def test_what_cannot_be_written_is_said(hourhand: Shell, name: str) -> None:
-    hourhand.done("apply", "-f", hourhand.file(name, load(name)))
-    hourhand.write(f"{name}-file", "x\n")
-    said = hourhand.refused("export", "-o", f"{name}-file/x.yaml", "--managed-by", f"file:{name}", code=1)
-    assert "cannot be written" in said

@@ -17,8 +17,8 @@ from serving import Served
 
 PROCESSES = ("serve", "scheduler", "executor", "api")
 """They go on until they are stopped."""
-WITHOUT_JSON = {*PROCESSES, "export", "calendar delete", "window delete", "secrets rotate"}
-"""Commands that do not answer in one go, or whose answer is a document of another form; and some without it yet."""
+WITHOUT_JSON = {*PROCESSES, "export"}
+"""Commands that do not answer in one go, or whose answer is a document of another form."""
 WITHOUT_SERVER = {*PROCESSES, "schedule preview", "db upgrade", "db check", "doctor", "secrets rotate"}
 WRONG = "hh_wrong"
 WORDS: dict[str, str] = {

@@ -10,11 +10,12 @@ import pwd
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from unittest.mock import patch
 
+import httpx
 import pytest
 import yaml
 
@@ -61,7 +62,7 @@ def test_every_line_becomes_a_task_or_is_named_with_the_reason(hourhand: Termina
     assert "line 1: MAILTO=ops@example.com: no mail is sent" in ran.out
     assert "line 4: @reboot /opt/start\n    fires at the start of a machine" in ran.out
     assert "2 tasks added, 1 line not imported." in ran.out
-    assert "crontab -l | sed '3s/^/#/;5s/^/#/' | crontab -" in ran.out
+    assert ran.out.endswith("\n  sed -i.bak '3s/^/#/;5s/^/#/' crontab\n")
     task = hourhand.done("task", "show", crontab, "--json").json
     assert task["payload"] == {"command": f"/opt/{crontab}.sh", "cwd": pwd.getpwuid(os.getuid()).pw_dir}
     assert (task["schedule"], task["timezone"], task["description"]) == ("0 2 * * *", "Asia/Shanghai", "Every night")
@@ -110,37 +111,33 @@ def test_who_may_not_write_shell_commands_may_not_import_them(hourhand: Terminal
 
 
 @contextlib.contextmanager
-def refusing_the_second(served: Served) -> Iterator[str]:
-    """Stand between the CLI and the server, and refuse the second task that is to be made."""
-    made: list[str] = []
+def between(served: Served, *, before: Callable[[], object] = lambda: None, cut: bool = False) -> Iterator[str]:
+    """Stand between the CLI and the server: do something before tasks are made, or cut the answer off."""
 
     class Between(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._pass_on()
-
-        def do_DELETE(self) -> None:
-            self._pass_on()
+            self._answer(self._asked())
 
         def do_POST(self) -> None:
-            made.append(self.path)
-            if len(made) == 2:
-                self._answer(409, b'{"type": "about:blank", "title": "Conflict", "status": 409, "detail": "not now"}')
+            before()
+            answer = self._asked()
+            if cut:
+                self.close_connection = True
             else:
-                self._pass_on()
+                self._answer(answer)
 
-        def _pass_on(self) -> None:
+        def _asked(self) -> httpx.Response:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             with served.client() as client:
                 kind = {"Content-Type": "application/json"}
-                found = client.request(self.command, self.path, content=body, headers=kind)
-            self._answer(found.status_code, found.content)
+                return client.request(self.command, self.path, content=body, headers=kind)
 
-        def _answer(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/problem+json" if status >= 400 else "application/json")
-            self.send_header("Content-Length", str(len(body)))
+        def _answer(self, found: httpx.Response) -> None:
+            self.send_response(found.status_code)
+            self.send_header("Content-Type", found.headers["Content-Type"])
+            self.send_header("Content-Length", str(len(found.content)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(found.content)
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -154,14 +151,23 @@ def refusing_the_second(served: Served) -> Iterator[str]:
         thread.join()
 
 
-def test_what_was_made_before_a_refusal_is_deleted_again(hourhand: Terminal, crontab: str) -> None:
-    with refusing_the_second(hourhand.served) as address:
+def test_when_one_task_is_refused_none_is_made(hourhand: Terminal, crontab: str) -> None:
+    def take_the_second_name() -> None:
+        hourhand.done("task", "add", f"{crontab}-weekly", "--command", "true")
+
+    with between(hourhand.served, before=take_the_second_name) as address:
         ran = run_here(hourhand.served.folder, "import", "crontab", "crontab", HOURHAND_URL=address)
     assert (ran.code, ran.out) == (1, "")
-    assert "not now" in ran.err
-    assert tasks(hourhand, crontab) == []
-    deleted = hourhand.done("audit", "list", "--json").json["items"]
-    assert any(one["action"] == "delete" for one in deleted)
+    assert f"{crontab}-weekly" in ran.err
+    assert tasks(hourhand, crontab) == [f"{crontab}-weekly"]
+
+
+def test_when_the_answer_does_not_come_another_import_finds_what_was_made(hourhand: Terminal, crontab: str) -> None:
+    with between(hourhand.served, cut=True) as address:
+        ran = run_here(hourhand.served.folder, "import", "crontab", "crontab", HOURHAND_URL=address)
+    assert (ran.code, ran.out) == (1, "")
+    assert "2 already there, 1 line not imported." in hourhand("import", "crontab", "crontab").out
+    assert tasks(hourhand, crontab) == [crontab, f"{crontab}-weekly"]
 
 
 def test_tasks_can_be_imported_without_firing_yet(hourhand: Terminal, crontab: str) -> None:
@@ -177,9 +183,25 @@ def test_a_dry_run_needs_no_server_and_changes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "crontab"]
 
 
-def from_stdin(folder: Path, text: str, *arguments: str) -> Ran:
+def from_stdin(folder: Path, text: str, *arguments: str, dry: str = "--dry-run") -> Ran:
     with patch("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()))):
-        return run_here(folder, "import", "crontab", "-", "--dry-run", *arguments)
+        return run_here(folder, "import", "crontab", "-", *([dry] if dry else []), *arguments)
+
+
+def test_how_to_switch_cron_off_is_about_the_text_that_was_read(hourhand: Terminal, crontab: str) -> None:
+    folder = hourhand.served.folder
+    text = f"# mine\n@daily {crontab}\n@weekly {crontab} b\n\n@weekly {crontab} c\n"
+    own = from_stdin(folder, text, dry="").out
+    assert own.endswith("\n  crontab -l | sed '2,3s/^/#/;5s/^/#/' | crontab -\n")
+    somebodys = from_stdin(folder, text, "--user-name", "some body", dry="").out
+    command = "\n  crontab -u 'some body' -l | sed '2,3s/^/#/;5s/^/#/' | crontab -u 'some body' -\n"
+    assert somebodys.endswith(command)
+    text = text.replace("ly ", "ly root ")
+    of_all = from_stdin(folder, text, "--system", dry="").out
+    assert "Next: comment out what was imported, where cron reads it (lines 2-3, 5)" in of_all
+    assert "crontab -" not in of_all
+    (folder / "a copy").write_text(text)
+    assert hourhand.done("import", "crontab", "a copy").out.endswith("\n  sed -i.bak '2,3s/^/#/;5s/^/#/' 'a copy'\n")
 
 
 def test_standard_input_can_be_a_crontab(tmp_path: Path) -> None:
@@ -215,7 +237,7 @@ def test_a_task_file_can_be_written_instead(tmp_path: Path) -> None:
     assert written["tasks"][0]["description"] == "Größe: 5 %"
     assert (written["tasks"][0]["payload"]["command"], written["tasks"][1]["payload"]["stdin"]) == (
         "/opt/a.sh 5%",
-        "in",
+        "in\n",
     )
     again = run_here(tmp_path, "import", "crontab", "crontab", "-o", "tasks.yaml")
     assert (again.code, again.out) == (2, "")
@@ -229,7 +251,7 @@ def test_a_task_file_that_was_written_can_be_applied(hourhand: Terminal, crontab
     assert "2 created" in hourhand.done("apply", "-f", "settings.yaml").out
     task = hourhand.done("task", "show", crontab, "--json").json
     assert task["payload"]["command"] == ["/bin/bash", "-c", f"export X='${{Y}}'; {crontab} ${{Z}}"]
-    assert (task["payload"]["stdin"], task["group"], task["overlap_policy"]) == ("a", "imported", "parallel")
+    assert (task["payload"]["stdin"], task["group"], task["overlap_policy"]) == ("a\n", "imported", "parallel")
     # Importing is for those who want no file: it finds them there.
     again = hourhand.done("import", "crontab", "settings", "--group", "imported", "--timezone", "UTC")
     assert "2 already there." in again.out

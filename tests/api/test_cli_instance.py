@@ -249,3 +249,6 @@ def test_what_a_task_writes_cannot_take_over_the_terminal(hourhand: Terminal) ->
     instance = hourhand("task", "run", "rude", "--wait", "--json").json["id"]
     for arguments in (("instance", "show", str(instance)), ("instance", "list", "--task", "rude")):
         assert "\x1b]" not in hourhand.done(*arguments).out
+    said = hourhand("task", "run", "rude", "--wait").out
+    assert "owned" in said
+    assert "\x1b]" not in said

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from api.cli import Terminal, run_here
 from serving import Served
 
@@ -82,6 +84,39 @@ def test_a_change_is_served_and_a_syntax_error_is_waited_out(tmp_path: Path) -> 
         assert served.stop(signal.SIGINT) == 0
         assert served.output.count("Hourhand has stopped.") == 3
         assert "Traceback" not in served.output
+
+
+def server_of(folder: Path) -> int:
+    """The process that has the store open."""
+    return int((folder / "hourhand-data" / "hourhand.db.lock").read_text().rpartition("(pid ")[2].rstrip(")"))
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_server_is_stopped_in_good_order_when_its_terminal_is_closed(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "billing.py").write_text(GOOD.format(value=1))
+    with Reloaded(tmp_path, "billing:app", "--reload") as served:
+        server = server_of(tmp_path)
+        assert server != served.process.pid
+        assert served.stop(number) == 0
+        served.hear()
+        assert "Hourhand has stopped." in served.output
+        assert is_gone(server)
+
+
+def test_a_server_does_not_outlive_whoever_looks_after_it(tmp_path: Path) -> None:
+    (tmp_path / "billing.py").write_text(GOOD.format(value=1))
+    with Reloaded(tmp_path, "billing:app", "--reload") as served:
+        server = server_of(tmp_path)
+        served.process.kill()
+        until(lambda: is_gone(server), lambda: "it was left behind")
+        served.process.wait()
 
 
 def test_without_an_app_there_is_nothing_to_reload(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from api.cli import environment, run_here
 from hourhand.bootstrap.alerts import build_post
 from hourhand.bootstrap.secret_key import SecretKey, next_key_path
 from hourhand.contracts.notifier import NotSent
-from hourhand.model.alert import AlertDefinition, Failed
+from hourhand.model.alert import AlertDefinition, Failed, Target
 from hourhand.model.errors import InvalidInput
+from hourhand.service.post import owner_of
 from hourhand.settings import Settings
 from hourhand.store import open_store
 from serving import Served
@@ -145,6 +146,26 @@ async def test_without_the_old_key_nothing_is_changed(on_postgresql: Sealed, tmp
         assert "HOURHAND_SECRET_KEY" in refused.err
     assert not file.exists()
     assert await on_postgresql.opens(secret_key=OLD)
+
+
+async def test_what_cannot_be_opened_is_named_with_what_to_do(on_postgresql: Sealed, tmp_path: Path) -> None:
+    store = await open_store(on_postgresql.url)
+    try:
+        (rule,) = (await store.list_alert_rules()).items
+        lost = Target(id="x", kind="webhook", shown="https://lost/", sealed="AAAA", sealed_with=await store.key_check())
+        await store.create_alert_rule(AlertDefinition(name="a lost one", condition=Failed()), [lost], by="test")
+        file = tmp_path / "new-key"
+        ran = await _rotated(on_postgresql, "--new-key-file", str(file), HOURHAND_SECRET_KEY=OLD)
+        assert ran.code == 0
+        assert ran.out.startswith("1 secret sealed with the new key")
+        assert "The target https://lost/ of alert rule 'a lost one' cannot be opened" in ran.err
+        assert "hourhand alert edit 'a lost one' --to URL" in ran.err
+        settings = Settings(store=on_postgresql.url, data_dir=tmp_path, secret_key_file=file)
+        envelope = await SecretKey(settings, store).envelope()
+        (target,) = (await store.get_alert_rule(rule.id)).targets
+        assert b"canary" in envelope.open(base64.b64decode(target.sealed), belongs_to=owner_of(target.id))
+    finally:
+        await store.close()
 
 
 async def test_a_process_that_runs_on_with_the_old_key_is_refused(on_postgresql: Sealed, tmp_path: Path) -> None:

@@ -269,7 +269,7 @@ def test_a_cluster_without_anybody_at_work(tmp_path: Path, postgresql_url: str, 
         "executors.alive": "warning",
     }
     assert "PostgreSQL" in found["store.version"][0]["summary"]
-    assert {"store.privileges", "store.connections", "history.partitions", "clock.store"} <= found.keys()
+    assert {"store.privileges", "store.connections", "logs.partitions", "clock.store"} <= found.keys()
 
 
 def _alter(name: str, setting: str) -> str:

@@ -156,6 +156,10 @@ BODIES: list[tuple[str, dict[str, Any]]] = [
     ("POST /tasks/apply", {"name": "x", "tasks": [{"name": "x", "command": ["ls"], "group": "secret"}]}),
     ("POST /tasks/apply", {"name": "x", "tasks": [{"name": "hidden", "command": ["ls"], "group": "open"}]}),
     ("POST /tasks/apply", {"name": "x", "tasks": [], "groups": ["new"]}),
+    (
+        "POST /tasks/batch",
+        {"tasks": [{"name": "x", "type": "command", "payload": {"command": ["ls"]}, "group": "secret"}]},
+    ),
     ("POST /instances", {"task_id": "task_id"}),
     ("POST /instances/dispatch", {"ids": ["instance_id"]}),
     ("POST /instances/bulk", {"action": "cancel", "filter": {"group": "secret"}}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +60,47 @@ async def test_a_set_is_applied_once_and_told(rest: httpx.AsyncClient, world: Wo
     assert "has changed since plan" in problem(await rest.post(APPLY, json=asked), 409)["detail"]
     again = ok(await rest.post(APPLY, json=body(LOAD, report)))
     assert [one["action"] for one in again["changes"]] == ["unchanged", "unchanged"]
+
+
+async def test_who_manages_a_task_is_left_or_let_go_of_by_hand_and_never_made_up(
+    rest: httpx.AsyncClient, world: World
+) -> None:
+    ok(await rest.post(APPLY, json=body(LOAD)))
+    path = f"{API}/tasks/{(await world.store.find_task('load')).id}"
+    editor = await _token(rest, "editor")
+    for owner in ("file:other", "app:books"):
+        for changes in ({"managed_by": owner}, {"managed_by": owner, "payload": {"command": ["x"]}}):
+            (error,) = problem(await rest.patch(path, json=changes, headers=editor), 422)["errors"]
+            assert error["field"] == "managed_by"
+            assert "`hourhand apply`" in error["message"]
+    many = {"tasks": [{"name": "a", "type": "command", "payload": {"command": ["x"]}, "managed_by": "file:billing"}]}
+    (error,) = problem(await rest.post(f"{API}/tasks/batch", json=many, headers=editor), 422)["errors"]
+    assert error["field"] == "tasks.0.managed_by"
+    kept = ok(await rest.patch(path, json={"managed_by": "file:billing", "priority": 1}, headers=editor))
+    assert (kept["managed_by"], kept["priority"]) == ("file:billing", 1)
+    assert ok(await rest.patch(path, json={"managed_by": None}, headers=editor))["managed_by"] is None
+    assert ok(await rest.patch(path, json={"managed_by": "the night shift"}, headers=editor))["managed_by"]
+    problem(await rest.patch(path, json={"managed_by": "file:billing"}), 422)
+
+
+async def test_a_dry_run_takes_what_is_expected_to_be_there(rest: httpx.AsyncClient) -> None:
+    asked = body({**LOAD, "depends_on": ["extract"], "group": "new"})
+    coming = {"expected_tasks": ["extract"], "expected_groups": ["new"]}
+    seen = ok(await rest.post(APPLY, json=asked | coming | {"dry_run": True}))
+    assert (seen["groups"], [one["action"] for one in seen["changes"]]) == ([], ["create"])
+    refused = problem(await rest.post(APPLY, json=asked | coming), 422)["errors"]
+    assert [one["field"] for one in refused] == ["tasks.0.group", "tasks.0.depends_on"]
+
+
+async def test_thousands_of_misspelt_dependencies_do_not_hold_up_others(rest: httpx.AsyncClient) -> None:
+    def tasks(many: int) -> list[dict[str, Any]]:
+        numbers = [f"{number:05}" for number in range(many)]
+        return [{**LOAD, "name": f"report_{one}", "depends_on": [f"rpeort_{one}"]} for one in numbers]
+
+    begun = time.monotonic()
+    refused = problem(await rest.post(APPLY, json=body(*tasks(2_000), dry_run=True)), 422)["errors"]
+    assert time.monotonic() - begun < 30  # it was minutes, in which nothing else was answered
+    assert "did you mean 'report_00000'?" in refused[0]["message"]
 
 
 async def test_drift_names_who_when_and_what(rest: httpx.AsyncClient, world: World) -> None:

@@ -99,6 +99,8 @@ def test_everything_that_is_wrong_is_said_at_once(client: httpx.Client) -> None:
         ({"dependency_ids": [10**9]}, "dependency_ids"),
         ({"tags": "a"}, "tags"),
         ({"declared_hash": "1:a"}, "declared_hash"),
+        ({"managed_by": "app:hourhand-demo"}, "managed_by"),
+        ({"managed_by": "file:billing"}, "managed_by"),
         ({"id": 7}, "id"),
     ],
 )
@@ -149,6 +151,8 @@ def test_an_edit_makes_a_version_and_a_stale_one_is_a_conflict(rest: httpx.Clien
         ({"version": True}, "version"),
         ({"nme": "x"}, "nme"),
         ({"declared_hash": None}, "declared_hash"),
+        ({"managed_by": "app:hourhand-demo"}, "managed_by"),
+        ({"managed_by": "file:"}, "managed_by"),
         ({"name": None}, "name"),
         ({"type": "http"}, "payload.url"),
     ],
@@ -298,3 +302,25 @@ def test_a_task_without_a_clock_cannot_be_backfilled(client: httpx.Client) -> No
     task = create(client)
     given = {"from": "2026-01-01T00:00:00Z", "to": "2026-01-03T12:00:00Z"}
     assert "run the task instead" in refused(client.post(f"{TASKS}/{task['id']}/backfill", json=given))["schedule"]
+
+
+def test_several_are_created_at_once_in_the_order_given(rest: httpx.Client) -> None:
+    given = [body(), body(schedule="@daily")]
+    made = ok(rest.post(f"{TASKS}/batch", json={"tasks": given}), 201)["items"]
+    assert [task["name"] for task in made] == [task["name"] for task in given]
+    assert ok(rest.get(f"{TASKS}/{made[1]['id']}"))["schedule"] == "@daily"
+
+
+def test_of_several_none_is_created_when_one_is_refused(rest: httpx.Client) -> None:
+    taken = create(rest)["name"]
+    given = [body(), body(name=taken)]
+    assert taken in problem(rest.post(f"{TASKS}/batch", json={"tasks": given}), 409)["detail"]
+    wrong = [given[0], body(priority=10), body(schedule="never", declared_hash="x")]
+    errors = problem(rest.post(f"{TASKS}/batch", json={"tasks": wrong}), 422)["errors"]
+    assert [each["field"] for each in errors] == ["tasks.1.priority", "tasks.2.declared_hash"]
+    past = [given[0], body(schedule="2001-01-01T00:00:00Z")]
+    errors = problem(rest.post(f"{TASKS}/batch", json={"tasks": past}), 422)["errors"]
+    assert [each["field"] for each in errors] == ["tasks.1.schedule"]
+    for size in (0, 1_001):
+        problem(rest.post(f"{TASKS}/batch", json={"tasks": [body()] * size}), 422)
+    assert ok(rest.get(TASKS, params={"name": given[0]["name"]}))["items"] == []

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
 TASK = "joined"
-KEYS = 40
+KEYS_EACH = 4
+"""For each transaction of a program: so few that they meet, so many that they are not all taken soon."""
 DEEPEST = 3
 ENDS = {"commit": 10, "roll back": 5, "fail": 2, "cut": 1}
 
@@ -59,8 +60,9 @@ class Scope:
 class Program:
     """One program with one connection."""
 
-    def __init__(self, way: Way, seed: int, book: Book) -> None:
+    def __init__(self, way: Way, seed: int, book: Book, *, keys: int) -> None:
         self.way = way
+        self.keys = keys
         self.chance = random.Random(seed)  # noqa: S311 - the same each time
         self.book = book
 
@@ -110,7 +112,7 @@ class Program:
                 case "submit":
                     await self._submit(scope, None)
                 case "key":
-                    await self._submit(scope, f"key-{self.chance.randrange(KEYS)}")
+                    await self._submit(scope, f"key-{self.chance.randrange(self.keys)}")
                 case "write":
                     mark = next(self.book.marks)
                     await self.way.execute(f"INSERT INTO trial_rows VALUES ({mark})")  # noqa: S608 - a number
@@ -176,7 +178,9 @@ async def trials(url: str, transactions: int, *, seed: int) -> Counter[str]:
     try:
         async with Client(url) as client, asyncio.TaskGroup() as together:
             for number, kind in enumerate(WAYS.values()):
-                running = Program(kind(url, client), seed + number, book).run(transactions)
+                running = Program(kind(url, client), seed + number, book, keys=KEYS_EACH * transactions).run(
+                    transactions
+                )
                 together.create_task(asyncio.to_thread(drive, running) if kind.blocking else running)
         found = {
             row["mark"] for row in await connection.fetch("SELECT (args->>'mark')::bigint AS mark FROM task_instances")

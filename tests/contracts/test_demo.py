@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -9,15 +10,20 @@ import pytest
 
 from contracts.past import check
 from contracts.world import World
+from hourhand.demo import loading
 from hourhand.demo.app import COURIER, INVENTORY, REPORT, handlers
-from hourhand.demo.loading import OWNER, Loaded, load, refresh, remove
+from hourhand.demo.loading import Loaded, load, refresh, remove
 from hourhand.demo.samples import ALARM, BACKUP, CARDS, NEWSLETTER, PAUSED_BECAUSE, RULE_NAME, WEBSITE
+from hourhand.model.alert import AlertDefinition, Failed, Scope, ScopeKind
 from hourhand.model.audit import Author
-from hourhand.model.demo import DEMO_GROUP, DemoState, PastEnding
+from hourhand.model.demo import DEMO_GROUP, DemoRemoved, DemoState, PastEnding
 from hourhand.model.errors import Conflict
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import Held
-from hourhand.model.words import OutcomeKind, SkipReason, Status
+from hourhand.model.pause import PauseScope
+from hourhand.model.window import WindowDefinition
+from hourhand.model.words import OutcomeKind, Role, SkipReason, Status
+from hourhand.rules.demo import DEMO_OWNER
 from hourhand.store.schema import metadata
 
 if TYPE_CHECKING:
@@ -57,7 +63,7 @@ async def test_loading_makes_the_sample_tasks_with_a_pause_a_rule_and_a_day_behi
     tasks = (await store.list_tasks(limit=200)).items
     assert len(tasks) == loaded.state.tasks > 20
     assert {task.group for task in tasks} == {DEMO_GROUP}
-    assert {task.managed_by for task in tasks} == {OWNER}
+    assert {task.managed_by for task in tasks} == {DEMO_OWNER}
     assert all(task.description and task.owner and "demo" in task.tags for task in tasks)
     assert {task.type.value for task in tasks} == {"command", "http", "python"}
     (pause,) = await store.list_pauses()
@@ -241,6 +247,76 @@ async def test_what_people_built_on_it_is_in_the_way_of_its_removal(store: Store
     assert [task.name for task in (await store.list_tasks()).items] == ["mine"]
 
 
+async def test_a_mark_makes_no_sample_of_somebodys_task(store: Store, world: World) -> None:
+    await soon_loaded(store)
+    mine = [await world.task(name) for name in ("mine", "mine-too")]
+    await world.execute("UPDATE tasks SET managed_by = :owner WHERE created_by <> :owner", owner=DEMO_OWNER)
+    await world.execute("UPDATE tasks SET declared_hash = '1:x' WHERE id = :id", id=mine[1].id)
+    await world.executor()
+    await world.submit(mine[0])
+    await world.run_all()
+    await remove(store, by="test")
+    assert [task.name for task in (await store.list_tasks()).items] == ["mine", "mine-too"]
+    assert await world.count("execution_logs") == 1
+    assert await store.demo_state() == DemoState()
+
+
+async def test_a_marked_task_in_the_demos_group_is_in_the_way_of_its_removal(store: Store, world: World) -> None:
+    await soon_loaded(store)
+    await world.task("mine", group=DEMO_GROUP)
+    await world.execute("UPDATE tasks SET managed_by = :owner WHERE name = 'mine'", owner=DEMO_OWNER)
+    with pytest.raises(Conflict, match=r"not the demo's \(mine\)"):
+        await remove(store, by="test")
+    assert (await store.find_task("mine")).deleted_at is None
+
+
+@pytest.mark.parametrize("kind", [ScopeKind.GROUP, ScopeKind.TASK])
+async def test_an_alert_rule_of_somebody_about_it_is_in_the_way_of_its_removal(store: Store, kind: ScopeKind) -> None:
+    await soon_loaded(store)
+    name = DEMO_GROUP if kind is ScopeKind.GROUP else BACKUP
+    definition = AlertDefinition(name="mine", condition=Failed(), scope=Scope(kind=kind, name=name))
+    rule = await store.create_alert_rule(definition, [], by="ada")
+    other = await store.create_alert_rule(AlertDefinition(name="all", condition=Failed()), [], by="ada")
+    for work in (remove(store, by="test"), store.stop_demo(by="test")):
+        with pytest.raises(Conflict, match=r"alert rules that are not the demo's are about it \(mine\)"):
+            await work
+    assert (await store.demo_state()).tasks > 20
+    await store.delete_alert_rule(rule.id)
+    await remove(store, by="test")
+    assert [one.id for one in (await store.list_alert_rules()).items] == [other.id]
+
+
+async def test_a_maintenance_window_about_it_is_in_the_way_of_its_removal(store: Store) -> None:
+    await soon_loaded(store)
+    backup = await sample(store, BACKUP)
+    for scope, scope_id in ((PauseScope.TASK, backup.id), (PauseScope.GROUP, backup.group_id)):
+        window = WindowDefinition(
+            name=f"mine-{scope.value}",
+            reason="x",
+            scope=scope,
+            scope_id=scope_id,
+            schedule="@daily",
+            duration_seconds=60,
+        )
+        made = await store.create_window(window, by="ada")
+        with pytest.raises(Conflict, match=rf"maintenance windows are about the demo \(mine-{scope.value}\)"):
+            await remove(store, by="test")
+        await store.delete_window(made.id)
+    await remove(store, by="test")
+
+
+async def test_limits_to_its_group_are_in_the_way_of_its_removal(store: Store) -> None:
+    await soon_loaded(store)
+    user, _ = await store.add_user("ada", password_hash=None, role=Role.VIEWER, groups=[DEMO_GROUP, "default"])
+    token, _ = await store.add_token("deploys", "hash", role=Role.VIEWER, groups=[DEMO_GROUP], by="ada")
+    with pytest.raises(Conflict, match=r"limited to \(token deploys, user ada\)"):
+        await remove(store, by="test")
+    assert (await store.get_user(user.id)).groups == ("default", DEMO_GROUP)
+    await store.edit_user(user.id, {"groups": ["default"]})
+    await store.revoke_token(token.id)
+    await remove(store, by="test")
+
+
 async def test_only_sample_tasks_can_be_given_a_past(store: Store, world: World) -> None:
     mine = await world.task("mine")
     now = await store.now()
@@ -281,6 +357,69 @@ async def test_two_do_not_load_or_remove_at_once(store: Store) -> None:
     for work in (soon_loaded(store), remove(store, by="test")):
         with pytest.raises(Conflict, match="just now"):
             await work
+
+
+async def test_the_lease_is_renewed_for_as_long_as_it_takes(
+    store: Store, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ends() -> object:
+        (row,) = await world.sql("SELECT * FROM leases WHERE name = 'demo'")
+        return row["lease_until"]
+
+    monkeypatch.setattr(loading, "RENEW_SECONDS", 0.05)
+    await soon_loaded(store)
+    executor = await world.executor("shop", group=DEMO_GROUP)  # it waits for this one to go
+    removing = asyncio.ensure_future(remove(store, by="test"))
+    async with asyncio.timeout(30):
+        while (await store.demo_state()).tasks:
+            await asyncio.sleep(0.01)
+        first = await ends()
+        while await ends() == first:
+            await asyncio.sleep(0.01)
+    with pytest.raises(Conflict, match="just now"):
+        await remove(store, by="test")
+    await store.deregister(executor)
+    assert (await removing).tasks > 20
+    assert await world.count("leases") == 0
+
+
+async def test_whoever_has_lost_the_lease_goes_no_further(
+    store: Store, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "RENEW_SECONDS", 0.05)
+    await soon_loaded(store)
+    executor = await world.executor("shop", group=DEMO_GROUP)
+    removing = asyncio.ensure_future(remove(store, by="test"))
+    async with asyncio.timeout(30):
+        while (await store.demo_state()).tasks:
+            await asyncio.sleep(0.01)
+        await world.execute("UPDATE leases SET holder = 'another' WHERE name = 'demo'")
+        with pytest.raises(Conflict, match="just now"):
+            await removing
+    await store.deregister(executor)
+    assert (await store.demo_state()).owned
+    assert await world.count("leases", "holder = 'another'") == 1
+
+
+async def test_of_many_that_load_or_remove_at_once_each_does_it_whole_or_not_at_all(store: Store, world: World) -> None:
+    before = await counted(world)
+    many = await asyncio.gather(*[soon_loaded(store) for _ in range(4)], return_exceptions=True)
+    assert [one.new for one in many if isinstance(one, Loaded)].count(True) == 1
+    assert all(isinstance(one, Loaded | Conflict) for one in many)
+    assert (await world.count("pauses"), await world.count("alert_rules")) == (1, 1)
+    gone = await asyncio.gather(*[remove(store, by="test") for _ in range(4)], return_exceptions=True)
+    assert sum(not isinstance(one, BaseException) for one in gone) == 1
+    assert all(isinstance(one, DemoRemoved | Conflict) for one in gone)
+    assert await counted(world) == before
+
+
+async def test_two_that_clear_at_once_do_not_hinder_each_other(store: Store, world: World) -> None:
+    before = await counted(world)
+    await soon_loaded(store)
+    await store.stop_demo(by="test")
+    both = await asyncio.gather(store.clear_demo(), store.clear_demo())
+    assert max(one.tasks for one in both) > 20
+    assert await counted(world) == before
 
 
 async def test_loading_and_removing_are_in_the_audit(store: Store) -> None:

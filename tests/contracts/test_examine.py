@@ -30,7 +30,7 @@ async def test_an_empty_store_has_nothing_to_tell(world: World) -> None:
     found = await world.store.examine()
     assert abs((found.looked_at - datetime.now(UTC)).total_seconds()) < 30
     assert (found.executors, found.demands, found.programs, found.resting, found.unsent) == ((), (), (), (), ())
-    assert (found.cycle_seconds, found.tasks_due, found.oldest_history, found.secrets) == (None, 0, None, 0)
+    assert (found.cycle_seconds, found.tasks_due, found.oldest_log, found.secrets) == (None, 0, None, 0)
     assert (found.days_ahead is None) is (world.store.database.dialect == "sqlite")
 
 

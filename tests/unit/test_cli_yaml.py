@@ -191,13 +191,34 @@ def test_what_is_clear_is_read(text: str, value: object) -> None:
         ("x: ? y", "f.yaml:1:4: is not YAML: mapping keys are not allowed here"),
         ("a: *nope", 'f.yaml:1:4: a text that begins with * is an alias to YAML: quote it, a: "*nope"'),
         ("a: \x01", "f.yaml:1: holds the character '\\x01', which YAML does not allow"),
-        ("[" * 1_000 + "]" * 1_000, "f.yaml: is nested too deeply to be read"),
+        ("a: " + "[" * 1_000 + "]" * 1_000, "f.yaml:1:103: is nested more than 100 deep: write it flatter"),
+        ("[" * 200_000, "f.yaml:1:101: is nested more than 100 deep"),
+        ("{a: " * 200_000, "f.yaml:1:401: is nested more than 100 deep"),
+        ("- " * 200_000, "f.yaml:1:201: is nested more than 100 deep"),
+        ('a: !!float "' + "[" * 200_000 + '"', f"f.yaml:1:4: {'[' * 40}… is no number that can be stored"),
+        ("a: " + "9" * 5_000, f"f.yaml:1:4: {'9' * 40}… is no number that can be stored: quote it"),
+        ("a: 0x" + "f" * 5_000, "f.yaml:1:4: 0xffff"),
+        ("a: 0b" + "1" * 20_000, "f.yaml:1:4: 0b1111"),
+        ("a: " + "1:" * 3_000 + "1.5", "f.yaml:1:4: 1:1:1:1"),
+        ("a: !!int x", "f.yaml:1:4: x is no number that can be stored"),
+        ("a: !!int ''", "f.yaml:1:4:  is no number that can be stored"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(text: str, said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_yaml(text.encode(), "f.yaml")
     assert str(refused.value).startswith(said)
+
+
+def test_aliases_may_not_nest_without_end_either() -> None:
+    nested = "\n".join(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 2_000))
+    with pytest.raises(InvalidInput, match="is nested more than 100 deep"):
+        read_yaml(f"a0: &a0 [1]\n{nested}".encode(), "f.yaml")
+
+
+def test_what_never_ends_is_not_read_to_its_end() -> None:
+    with pytest.raises(InvalidInput, match="/dev/zero: is larger than 8 MiB: divide it into several"):
+        read_sets(["/dev/zero"])
 
 
 def test_aliases_of_aliases_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from hourhand.cli.printing import Column, print_table
+from hourhand.cli.main import complain
+from hourhand.cli.printing import Column, print_table, say
+from hourhand.model.errors import HourhandError
 
 COLUMNS = (Column("ID", right=True), Column("TASK"), Column("EXECUTOR", 1), Column("WHAT", 6, enough=20))
 
@@ -45,3 +47,13 @@ def test_a_short_text_is_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 def test_what_is_piped_is_never_cut(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert printed(capsys, "x" * 300)[1].endswith("x" * 300)
+
+
+def test_words_that_others_wrote_may_colour_a_terminal_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    say("a\x1b[31mb\x1b[0m\x1b]0;c\x07\x1b[2Jd\x9b1me\nf")
+    assert capsys.readouterr().out == "ab�]0;c��[2Jd�1me\nf\n"  # and piped not even that
+
+
+def test_a_refusal_may_do_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+    complain(HourhandError("\x1b]0;owned\x07[bold]"))
+    assert capsys.readouterr().err == "Error: �]0;owned�[bold]\n"

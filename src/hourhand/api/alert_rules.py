@@ -231,7 +231,7 @@ async def edit_alert_rule(
     changes = given.model_dump(exclude_unset=True)
     targets = None
     if "targets" in changes:
-        targets = await post.sealed(changes.pop("targets"), (await store.get_alert_rule(rule_id)).targets)
+        targets = await post.sealed(changes.pop("targets"))
     return _shown(await store.edit_alert_rule(rule_id, changes, targets, by=caller.name))
 
 

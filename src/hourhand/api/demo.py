@@ -101,9 +101,10 @@ async def load_demo(store: TheStore, address: Annotated[str | None, Depends(_add
 
 @router.delete("", summary="Remove the sample tasks and all that they did")
 async def remove_demo(store: TheStore, caller: Caller) -> DemoGone:
-    """What runs is cancelled first, which may take some seconds. What people made themselves stays (409 if in the way).
+    """What runs is cancelled first, which may take some seconds. What people made themselves stays.
 
-    409 too when the demo is not loaded.
+    409 names what of that is in the way: tasks, alert rules and maintenance windows about the demo, users and tokens
+    limited to its group. 409 too when the demo is not loaded.
     """
     removed = await loading.remove(store, by=caller.name)
     return DemoGone(tasks=removed.tasks, execution_logs=removed.execution_logs)

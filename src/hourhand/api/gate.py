@@ -44,7 +44,7 @@ SIGNED = "/api/v1/callbacks/"
 SAFE = frozenset({"GET", "HEAD"})
 MAX_BODY_BYTES = 1024 * 1024
 MAX_DISCARDED_BYTES = 16 * MAX_BODY_BYTES
-LARGER_BODIES = {("POST", "/api/v1/tasks/apply"): 8 * MAX_BODY_BYTES}
+LARGER_BODIES = {("POST", f"/api/v1/tasks/{verb}"): 8 * MAX_BODY_BYTES for verb in ("apply", "batch")}
 """What takes whole files of tasks, and reads a body only of whom it knows."""
 MAX_HEAD_BYTES = 64 * 1024
 BODY_SECONDS = 30.0

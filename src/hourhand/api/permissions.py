@@ -98,6 +98,7 @@ PERMISSIONS: dict[str, Needs] = {
         Extent.GROUPS,
         "POST /tasks",
         "POST /tasks/apply",
+        "POST /tasks/batch",
         "POST /tasks/bulk",
         "PATCH /tasks/{task_id}",
         "DELETE /tasks/{task_id}",
@@ -113,8 +114,6 @@ PERMISSIONS: dict[str, Needs] = {
         "POST /calendars",
         "PATCH /calendars/{calendar_id}",
         "DELETE /calendars/{calendar_id}",
-        "POST /demo",
-        "DELETE /demo",
         "POST /alert-rules",
         "PATCH /alert-rules/{rule_id}",
         "DELETE /alert-rules/{rule_id}",
@@ -125,6 +124,8 @@ PERMISSIONS: dict[str, Needs] = {
     **_needs(
         Role.ADMIN,
         Extent.WHOLE,
+        "POST /demo",  # with its group
+        "DELETE /demo",
         "POST /groups",
         "PATCH /groups/{group_id}",
         "DELETE /groups/{group_id}",

@@ -78,6 +78,12 @@ class ApplyInput(Input):
     dry_run: bool = Field(default=False, strict=True, description="Only tell what would be done")
     prune: bool = Field(default=False, strict=True, description="Delete tasks of the set that it no longer has")
     take_over: bool = Field(default=False, strict=True, description="Manage tasks that an app or another set manages")
+    expected_tasks: list[Line] = Field(
+        default=[],
+        max_length=MOST_TASKS,
+        description="Tasks of other sets that will be there by then: only a dry run takes them to be there",
+    )
+    expected_groups: list[Line] = Field(default=[], max_length=MOST_GROUPS, description="The same of groups")
     plan_hash: str | None = Field(
         default=None,
         max_length=200,
@@ -105,7 +111,13 @@ async def apply_tasks(given: ApplyInput, store: TheStore, caller: Caller) -> Pla
     A task that somebody else changed or deleted since the last time is told as `drift` and put back.
     """
     read = await asyncio.to_thread(read_tasks, given.tasks)  # of thousands it takes its time
-    wanted = TaskSet(name=given.name, tasks=read.tasks, groups=tuple(given.groups))
+    wanted = TaskSet(
+        name=given.name,
+        tasks=read.tasks,
+        groups=tuple(given.groups),
+        expected_tasks=tuple(given.expected_tasks),
+        expected_groups=tuple(given.expected_groups),
+    )
     if read.errors:
         raise InvalidInput([*read.errors, *await _also_wrong(store, replace(wanted, unread=read.unread), caller)])
     apply = partial(store.apply, wanted, by=caller.name, prune=given.prune, take_over=given.take_over)

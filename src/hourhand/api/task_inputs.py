@@ -11,9 +11,14 @@ from pydantic import Field, TypeAdapter, WithJsonSchema
 from hourhand.api.inputs import Input, Instant, Priority, example
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.task import TaskDefinition
+from hourhand.rules.applying import file_owner
+from hourhand.rules.declaration import owner_of
 from hourhand.rules.definition import FIELDS, LARGEST_ID, RANGES, TEXTS
 
 _NOT_FOR_PEOPLE = "declared_hash"
+_OWNERS = (owner_of(""), file_owner(""))
+MOST_CREATED = 1_000
+"""So many tasks are made by one request: all of them in one transaction."""
 _EXAMPLE = {
     "name": "close_books",
     "type": "command",
@@ -70,8 +75,29 @@ NewTask = Annotated[dict[str, Any], WithJsonSchema(task_schema())]
 TaskEdit = Annotated[dict[str, Any], WithJsonSchema(task_schema(edit=True))]
 
 
-def refuse_declared_hash(given: Mapping[str, Any]) -> None:
-    """Refuse what only apps write when they declare their tasks."""
+def refuse_not_for_people(given: Mapping[str, Any]) -> None:
+    """Refuse in a new task what only apps and task files write."""
+    _refuse_declared_hash(given)
+    refuse_owner(given, None)
+
+
+def names_owner(given: Mapping[str, Any]) -> bool:
+    """Whether it says that an app or a task file manages the task."""
+    return isinstance(given.get("managed_by"), str) and given["managed_by"].startswith(_OWNERS)
+
+
+def refuse_owner(given: Mapping[str, Any], now: str | None) -> None:
+    """Refuse an owner that is not the task's own by now: whoever manages a task may change and delete it."""
+    if names_owner(given) and given["managed_by"] != now:
+        raise InvalidInput.one(
+            "managed_by",
+            given["managed_by"],
+            f"{shown(given['managed_by'])} is written by `hourhand apply` for the tasks of a task file, or by the app "
+            "that declares the task: put it into the file and apply that, or declare it there; null lets go of a task",
+        )
+
+
+def _refuse_declared_hash(given: Mapping[str, Any]) -> None:
     if _NOT_FOR_PEOPLE in given:
         known = ", ".join(name for name in FIELDS if name != _NOT_FOR_PEOPLE)
         raise InvalidInput.one(_NOT_FOR_PEOPLE, None, f"is not a field of a task; the fields are: {known}")
@@ -79,12 +105,20 @@ def refuse_declared_hash(given: Mapping[str, Any]) -> None:
 
 def split_version(given: Mapping[str, Any]) -> tuple[dict[str, Any], int | None]:
     """Return the changes, and the version that they were made on if it was said."""
-    refuse_declared_hash(given)
+    _refuse_declared_hash(given)
     version = given.get("version")
     right = isinstance(version, int) and not isinstance(version, bool) and 1 <= version <= LARGEST_ID
     if version is not None and not right:
         raise InvalidInput.one("version", version, f"{shown(version)} is no version: give the task's, a whole number")
     return {name: value for name, value in given.items() if name != "version"}, version
+
+
+class NewTasks(Input):
+    """Tasks that are made all at once."""
+
+    model_config = example(tasks=[_EXAMPLE])
+
+    tasks: list[NewTask] = Field(min_length=1, max_length=MOST_CREATED)
 
 
 class RunInput(Input):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import BaseModel
@@ -16,9 +17,19 @@ from hourhand.api.instances import submitted
 from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.schedules import PreviewOutput, previewed
 from hourhand.api.shapes import SUBMITTED, TASK, TASKS, VERSIONS, Plain, plain
-from hourhand.api.task_inputs import BackfillInput, NewTask, RunInput, TaskEdit, refuse_declared_hash, split_version
+from hourhand.api.task_inputs import (
+    BackfillInput,
+    NewTask,
+    NewTasks,
+    RunInput,
+    TaskEdit,
+    names_owner,
+    refuse_not_for_people,
+    refuse_owner,
+    split_version,
+)
 from hourhand.model.access import Principal
-from hourhand.model.errors import NotFound
+from hourhand.model.errors import FieldError, InvalidInput, NotFound
 from hourhand.model.filters import TaskFilter
 from hourhand.model.instance import Submission
 from hourhand.model.task import Task, TaskDefinition
@@ -41,13 +52,42 @@ class Made(BaseModel):
 @router.post("", status_code=201, response_model=TASK, summary="Create a task")
 async def create_task(given: NewTask, store: TheStore, caller: Caller, reach: TheReach, response: Response) -> Plain:
     """Refused as a whole when anything about it is wrong, with everything that is."""
-    refuse_declared_hash(given)
+    refuse_not_for_people(given)
     definition = definition_from(given)
     reach.group(definition.group)
     refuse_privileged(caller, definition.type, definition.payload)
     task = await store.create_task(definition, by=caller.name)
     response.headers["Location"] = f"/api/v1/tasks/{task.id}"
     return plain(task)
+
+
+@router.post("/batch", status_code=201, response_model=TASKS, summary="Create tasks, all or none")
+async def create_tasks(given: NewTasks, store: TheStore, caller: Caller, reach: TheReach) -> Plain:
+    """Refused as a whole when anything is wrong with any of them, or when a name is taken.
+
+    An `Idempotency-Key` is not needed: their names keep them from being made twice.
+    """
+    definitions = await asyncio.to_thread(_read, given.tasks)  # of hundreds it takes its time
+    for definition in definitions:
+        reach.group(definition.group)
+        refuse_privileged(caller, definition.type, definition.payload)
+    made = await store.create_tasks(definitions, by=caller.name)
+    return {"items": [plain(task) for task in made], "next_cursor": None}
+
+
+def _read(given: list[dict[str, Any]]) -> list[TaskDefinition]:
+    """Everything that is wrong with any of them, by its place."""
+    found: list[TaskDefinition] = []
+    errors: list[FieldError] = []
+    for place, one in enumerate(given):
+        try:
+            refuse_not_for_people(one)
+            found.append(definition_from(one))
+        except InvalidInput as refused:
+            errors += refused.within(f"tasks.{place}").errors
+    if errors:
+        raise InvalidInput(errors)
+    return found
 
 
 @router.get("", response_model=TASKS, summary="Tasks by name")
@@ -91,10 +131,13 @@ async def edit_task(task_id: int, given: TaskEdit, store: TheStore, caller: Call
     changes, version = split_version(given)
     if isinstance(changes.get("group"), str):
         reach.group(changes["group"])
-    if caller.role is not Role.ADMIN and ("payload" in changes or "type" in changes):
+    guarded = caller.role is not Role.ADMIN and ("payload" in changes or "type" in changes)
+    if guarded or names_owner(changes):
         before = await store.get_task(task_id)
+        refuse_owner(changes, before.managed_by)
         read = changes_from(changes)
-        refuse_privileged(caller, read.get("type", before.type), read.get("payload", before.payload))
+        if guarded:
+            refuse_privileged(caller, read.get("type", before.type), read.get("payload", before.payload))
         version = before.version if version is None else version  # what was looked at is what is changed
     return plain(await store.edit_task(task_id, changes, expected_version=version, by=caller.name))
 

@@ -23,7 +23,8 @@ from hourhand.bootstrap.secret_key import (
 )
 from hourhand.bootstrap.tokens import user_name
 from hourhand.model.audit import Author
-from hourhand.model.errors import Conflict, InvalidInput
+from hourhand.model.errors import InvalidInput
+from hourhand.model.sealing import Resealed, Unopened
 from hourhand.service.envelope import KEY_BYTES, Envelope, Unsealable
 from hourhand.settings import Settings
 from hourhand.store import Store
@@ -41,6 +42,8 @@ class Rotated:
     """Where the new key is."""
     already: bool = False
     """Whether that was so before."""
+    unopened: tuple[Unopened, ...] = ()
+    """What the key in use could not open, and is left as it was."""
     in_place: bool = False
     """Whether it is in its place in the data folder, so that nobody has to be told of it."""
 
@@ -73,11 +76,11 @@ async def _rotated(settings: Settings, store: Store, check: str, new_key_file: P
     new = Envelope(_kept(settings, new_key_file))
     if new.check == old.check:
         raise InvalidInput.one(OPTION, str(key_file), f"{key_file} holds the key that is in use: give another file")
-    count = await _resealed(store, old, new)
+    done = await _resealed(store, old, new)
     if in_data_dir(settings):
         finished(settings, new.check)
-        return Rotated(secrets=count, key_file=settings.secret_key_path, in_place=True)
-    return Rotated(secrets=count, key_file=key_file)
+        key_file = settings.secret_key_path
+    return Rotated(secrets=done.count, key_file=key_file, unopened=done.unopened, in_place=in_data_dir(settings))
 
 
 def _given(file: Path) -> Envelope | None:
@@ -111,11 +114,11 @@ def _kept(settings: Settings, new_key_file: Path | None) -> bytes:
     return key
 
 
-async def _resealed(store: Store, old: Envelope, new: Envelope) -> int:
-    def anew(owner: str, sealed: bytes) -> bytes:
-        return new.seal(old.open(sealed, belongs_to=owner), belongs_to=owner)
+async def _resealed(store: Store, old: Envelope, new: Envelope) -> Resealed:
+    def anew(owner: str, sealed: bytes) -> bytes | None:
+        try:
+            return new.seal(old.open(sealed, belongs_to=owner), belongs_to=owner)
+        except Unsealable:
+            return None
 
-    try:
-        return await store.reseal(anew, before=old.check, after=new.check)
-    except Unsealable as error:
-        raise Conflict(f"nothing was changed: {error}") from None
+    return await store.reseal(anew, before=old.check, after=new.check)

@@ -11,7 +11,7 @@ from hourhand.cli import completing, moments
 from hourhand.cli.alert_options import WORDS, AlertOptions
 from hourhand.cli.flattening import flattened
 from hourhand.cli.json_options import Json
-from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
+from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, say, text_of
 from hourhand.cli.refusals import in_words_of
 from hourhand.model.errors import InvalidInput
 
@@ -148,7 +148,7 @@ def send_test(name: Name, *, as_json: AsJson = False) -> None:
     elif not found["targets"]:
         note("It has no target: `hourhand alert edit NAME --to URL`.")
     for one in [] if as_json else found["targets"]:
-        typer.echo(f"{one['target']}: {'sent' if one['ok'] else one['error'].removeprefix(one['target']).strip()}")
+        say(f"{one['target']}: {'sent' if one['ok'] else one['error'].removeprefix(one['target']).strip()}")
     if not all(one["ok"] for one in found["targets"]):
         raise typer.Exit(1)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -46,7 +48,13 @@ def apply(
     check: Annotated[
         bool, typer.Option("--check", help="The same, and exit 1 when the store is not as the files say.")
     ] = False,
-    prune: Annotated[bool, typer.Option("--prune", help="Delete tasks that the files no longer have.")] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="SET", help="The name of the set, where the files do not say it.", show_default=False),
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete tasks that the files no longer have; needs the name of the set.")
+    ] = False,
     take_over: Annotated[
         bool, typer.Option("--take-over", help="Manage tasks that an app or another file manages.")
     ] = False,
@@ -67,14 +75,18 @@ def apply(
     from hourhand.cli.rest import connected
     from hourhand.cli.task_file_reading import read_sets
 
-    sets = read_sets(file)
+    sets = read_sets(file, name)
+    looking = dry_run or check
+    asking = not yes and sys.stdin.isatty()
+    if prune:
+        _refuse_pruning(sets, unasked=not (looking or yes or asking))
     answers = []
     with connected(patient=True) as rest:
-        for each in sets:
+        for number, each in enumerate(sets):
             run = _Run(rest, each, {"prune": prune, "take_over": take_over}, quiet=as_json)
-            if dry_run or check:
-                answers.append(run.look())
-            elif yes or not sys.stdin.isatty():
+            if looking:
+                answers.append(run.look(after=sets[:number]))
+            elif not asking:
                 answers.append(run.apply())
             else:
                 answers.append(run.ask_and_apply())
@@ -88,6 +100,24 @@ def apply(
         raise typer.Exit(1)
 
 
+def _refuse_pruning(sets: Sequence[FileSet], *, unasked: bool) -> None:
+    """Refuse to delete what nobody has clearly asked for: two teams may each have a `tasks.yaml`."""
+    for each in sets:
+        if not each.said:
+            raise InvalidInput.one(
+                "--prune",
+                None,
+                f"deletes tasks of the set, and {each.paths[0]!r} does not say which set it is: write "
+                f"name: {each.name} at its top, or give --name {shlex.quote(each.name)}",
+            )
+    if unasked:
+        raise InvalidInput.one(
+            "--prune",
+            None,
+            "deletes tasks, and there is no terminal to ask at: add --yes, or see by --dry-run what would be deleted",
+        )
+
+
 class _Run:
     """One set on its way."""
 
@@ -97,9 +127,11 @@ class _Run:
         self._options = options
         self._quiet = quiet
 
-    def look(self) -> Json:
-        """What would be done."""
-        seen = self._post(dry_run=True)
+    def look(self, after: Sequence[FileSet]) -> Json:
+        """What would be done, once these others have been applied."""
+        tasks = self._wanted.needed.intersection({name for one in after for name in one.names})
+        groups = self._wanted.used_groups.intersection({name for one in after for name in one.groups})
+        seen = self._post(dry_run=True, expected_tasks=sorted(tasks), expected_groups=sorted(groups))
         self._show(seen)
         self._sum_up(seen)
         return seen
@@ -170,7 +202,7 @@ def _lines(answer: Json) -> list[Text]:
         if change["action"] == "unchanged":
             continue
         sign, style = _STYLES[change["action"]]
-        reason = f": {change['reason']}" if change["reason"] and change["action"] != "delete" else ""
+        reason = f": {change['reason']}" if change["reason"] else ""
         lines.append(Text(clean(f"{sign} {change['action']} {change['name']}{reason}"), style=style))
         for each in change["fields"]:
             told = f"{_value(each['before'])} → {_value(each['after'])}"

@@ -190,13 +190,17 @@ def preview(
 
 
 @app.command()
-def delete(name: Name) -> None:
+def delete(name: Name, *, as_json: AsJson = False) -> None:
     """Delete a calendar; refused while a maintenance window opens by it."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
-        rest.delete(f"{PATH}/{_found(rest, name)['id']}")
-    typer.echo(f"Calendar {name!r} is deleted.")
+        found = _found(rest, name)
+        rest.delete(f"{PATH}/{found['id']}")
+    if as_json:
+        print_json({"id": found["id"], "name": name, "deleted": True})
+    else:
+        typer.echo(f"Calendar {name!r} is deleted.")
 
 
 def _found(rest: Rest, name: str) -> Json:

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import typer
-
 from hourhand.cli import crontab_source, moments
 from hourhand.cli.json_options import Json
-from hourhand.cli.printing import Column, clean, plural, print_table
+from hourhand.cli.printing import Column, plural, print_table, say
 
 if TYPE_CHECKING:
     from hourhand.rules.crontab_tasks import Plan, Planned
@@ -52,6 +50,8 @@ class Report:
     file: str
     plan: Plan
     zone: str | None
+    system: bool = False
+    """Whether each line names a user."""
     lines: list[Line] = field(default_factory=list)
     written: str | None = None
 
@@ -88,13 +88,13 @@ class Report:
         if self.lines:
             print_table(COLUMNS, [_row(line) for line in self.lines])
         else:
-            typer.echo(f"There is no line in {_named(self.file)} that could become a task.")
+            say(f"There is no line in {_named(self.file)} that could become a task.")
         self._notes()
         if self.refused:
-            typer.echo("\nNot imported:")
+            say("\nNot imported:")
             for number, text, reason in self.refused:
-                typer.echo(clean(f"  line {number}: {text}\n    {reason}"))
-        typer.echo(f"\n{self._summary()}")
+                say(f"  line {number}: {text}\n    {reason}")
+        say(f"\n{self._summary()}")
         self._next()
 
     def _notes(self) -> None:
@@ -103,9 +103,9 @@ class Report:
         if self.zone is None:
             found.append((0, "the zone of this machine's clock has no name, so UTC is taken: --timezone says another"))
         if found:
-            typer.echo("\nTo know:")
+            say("\nTo know:")
         for number, note in sorted(found):
-            typer.echo(clean(f"  line {number}: {note}" if number else f"  {note}"))
+            say(f"  line {number}: {note}" if number else f"  {note}")
 
     def _summary(self) -> str:
         def count(*states: str) -> int:
@@ -122,20 +122,26 @@ class Report:
 
     def _next(self) -> None:
         if self.written is not None and self.lines:
-            typer.echo(f"Next: `hourhand apply -f {shlex.quote(self.written)}` adds them.")
+            say(f"Next: `hourhand apply -f {shlex.quote(self.written)}` adds them.")
         numbers = [line.planned.entry.number for line in self.lines if line.state in ("added", "unchanged", "changed")]
         if numbers:
-            typer.echo(f"Next: comment these lines out, or cron goes on firing them too:\n  {self._by_sed(numbers)}")
+            say(f"Next: {self._commented_out(_spans(numbers))}")
 
-    def _by_sed(self, numbers: list[int]) -> str:
-        edits = ";".join(f"{span}s/^/#/" for span in _spans(numbers))
-        if crontab_source.is_of_the_system(self.file):
-            return f"sed -i.bak '{edits}' {shlex.quote(self.file)}"
+    def _commented_out(self, spans: list[str]) -> str:
+        """How to switch cron's lines off: they are known by their numbers, so only in the very text that was read."""
+        edits = ";".join(f"{span}s/^/#/" for span in spans)
+        why = "or cron goes on firing them too"
+        if crontab_source.is_of_the_system(self.file):  # without a backup beside it, which some crons would read too
+            return f"comment these lines out, {why}:\n  sed -i '{edits}' {shlex.quote(self.file)}"
+        if self.file != crontab_source.STDIN:
+            command = f"sed -i.bak '{edits}' {shlex.quote(self.file)}"
+            return f"comment these lines out, {why}; if it reads another copy, there:\n  {command}"
+        if self.system:
+            return f"comment out what was imported, where cron reads it ({_in_text(spans)}), {why}."
         users = {line.planned.entry.user for line in self.lines} - {None}
-        if self.file != crontab_source.STDIN and users:
-            return f"sed -i.bak '{edits}' {shlex.quote(self.file)}"
-        whose = f" -u {shlex.quote(str(users.pop()))}" if len(users) == 1 else ""
-        return f"crontab{whose} -l | sed '{edits}' | crontab{whose} -"
+        whose = f" -u {shlex.quote(str(users.pop()))}" if users else ""
+        command = f"crontab{whose} -l | sed '{edits}' | crontab{whose} -"
+        return f"comment these lines of `crontab{whose} -l` out, {why}:\n  {command}"
 
 
 def _row(line: Line) -> tuple[str, ...]:
@@ -185,6 +191,11 @@ def _spans(numbers: Iterable[int]) -> list[str]:
         else:
             spans.append([number])
     return [str(span[0]) if len(span) == 1 else f"{span[0]},{span[-1]}" for span in spans]
+
+
+def _in_text(spans: list[str]) -> str:
+    one = len(spans) == 1 and "," not in spans[0]
+    return f"{'line' if one else 'lines'} {', '.join(span.replace(',', '-') for span in spans)}"
 
 
 def _named(file: str) -> str:

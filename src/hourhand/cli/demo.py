@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="demo",
     short_help="Load sample tasks to look at, and remove them again.",
-    help="Load sample tasks to look at, with a day of sample history, and remove all of it again. They are in a group "
-    "of their own, and nothing else in the store is touched.",
+    help="Load sample tasks to look at, with a day of sample execution logs, and remove all of it again. They are in "
+    "a group of their own, and nothing else in the store is touched.",
     no_args_is_help=True,
 )
 _NOBODY = "Nobody executes them: `hourhand serve` does by itself; else start `hourhand executor hourhand.demo.app:app`."

@@ -45,5 +45,5 @@ def _times(reason: Json) -> list[str]:
 
 def _data(reason: Json) -> list[str]:
     # That it was cancelled, and by whom, is in the sentence already.
-    unsaid = (None, "", [], {}, cancelled(str(reason["data"].get("by"))))
+    unsaid: tuple[object, ...] = (None, "", [], {}, cancelled(str(reason["data"].get("by"))))
     return [f"{name}: {text_of(value)}" for name, value in reason["data"].items() if value not in unsaid]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,7 +161,9 @@ def _text(name: str | None, groups: Sequence[str], tasks: Sequence[Json]) -> str
 
 
 def _save(texts: Mapping[str, str], *, force: bool) -> None:
-    there = [path for path in texts if path and Path(path).exists()]
+    from hourhand.cli.file_writing import write_file
+
+    there = [path for path in texts if path and os.path.lexists(path)]
     if there and not force:
         raise HourhandError(f"{there[0]!r} exists already: choose another place, or overwrite it (--force)")
     for path, text in texts.items():
@@ -169,6 +172,6 @@ def _save(texts: Mapping[str, str], *, force: bool) -> None:
             continue
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_text(text, "utf-8")
+            write_file(Path(path), text, overwrite=force)
         except OSError as error:
             raise HourhandError(f"{path!r} cannot be written: {error.strerror}") from None

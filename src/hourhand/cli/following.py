@@ -13,7 +13,7 @@ import typer
 from hourhand.cli import moments
 from hourhand.cli.json_options import Json
 from hourhand.cli.live import Live, at_a_terminal, in_the_way
-from hourhand.cli.printing import clean, note, print_facts, print_json
+from hourhand.cli.printing import clean, note, print_facts, print_json, say
 from hourhand.cli.rest import Rest
 from hourhand.cli.retries import next_attempt
 from hourhand.cli.watching import LINES_AT_ONCE, OUTAGE_SECONDS, Away, Back, Line, News, State, Watch
@@ -120,7 +120,7 @@ def to_the_end(rest: Rest, instance: Json, *, follow: bool, as_json: bool) -> No
         if value := what_it_returned(ended):
             note(value)
     else:
-        typer.echo(how_it_ended(ended))
+        say(how_it_ended(ended))
         print_result(ended)
     if ended["status"] != "success":
         raise typer.Exit(1)

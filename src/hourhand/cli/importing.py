@@ -10,7 +10,7 @@ import typer
 from hourhand.cli import crontab_source
 from hourhand.cli.json_options import Json
 from hourhand.cli.printing import AsJson, print_json
-from hourhand.model.errors import HourhandError, InvalidInput
+from hourhand.model.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hourhand.cli.crontab_report import Line
@@ -67,7 +67,8 @@ def crontab(
     from hourhand.rules.crontab_tasks import plan
 
     text = crontab_source.read(file)
-    read = read_crontab(text, system=crontab_source.is_system(file, text, told=system))
+    of_the_system = crontab_source.is_system(file, text, told=system)
+    read = read_crontab(text, system=of_the_system)
     zone = timezone or crontab_source.local_zone()
     schedule.parse("@daily", zone or "UTC")  # refuses a --timezone that there is not
     found = plan(
@@ -78,7 +79,7 @@ def crontab(
         group=group,
         enabled=not disabled,
     )
-    report = crontab_report.Report(file, found, zone=zone)
+    report = crontab_report.Report(file, found, zone=zone, system=of_the_system)
     if output is not None:
         _write(output, found)
         report.lines = [crontab_report.Line(one, "written") for one in found.tasks]
@@ -96,24 +97,20 @@ def crontab(
 
 
 def _import(found: Plan) -> list[Line]:
-    """All of it or nothing: when one task is refused, those made before it are deleted again."""
+    """All of it or nothing; where an answer does not come, another import finds out which of both it was."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
         lines = [_compared(rest, one) for one in found.tasks]
-        if any(line.state == "new" for line in lines) and "group" in found.tasks[0].fields:
-            rest.group(found.tasks[0].fields["group"])
-        made: list[Json] = []
-        try:
-            for line in lines:
-                if line.state == "new":
-                    line.task = rest.post("/tasks", **line.planned.fields)
-                    line.state = "added"
-                    made.append(line.task)
-        except HourhandError:
-            for task in reversed(made):
-                rest.delete(f"/tasks/{task['id']}")
-            raise
+        new = [line for line in lines if line.state == "new"]
+        if not new:
+            return lines
+        if "group" in new[0].planned.fields:
+            rest.group(new[0].planned.fields["group"])
+        made = rest.post("/tasks/batch", tasks=[dict(line.planned.fields) for line in new])["items"]
+        for line, task in zip(new, made, strict=True):
+            line.task = task
+            line.state = "added"
     return lines
 
 
@@ -132,21 +129,15 @@ def _compared(rest: Rest, planned: Planned) -> Line:
 
 
 def _write(path: Path, found: Plan) -> None:
-    import yaml
+    from hourhand.cli.file_writing import write_file
+    from hourhand.cli.yaml_writing import write_yaml
 
     head = "# yaml-language-server: $schema=http://127.0.0.1:8420/api/v1/task-file.schema.json\n"
     tasks = [dict(one.fields) for one in found.tasks]
     groups = sorted({task["group"] for task in tasks if "group" in task})
-    document = yaml.safe_dump(
-        ({"groups": groups} if groups else {}) | {"tasks": tasks},
-        allow_unicode=True,
-        sort_keys=False,
-        width=10_000,
-        default_flow_style=None,
-    )
+    document = write_yaml(({"groups": groups} if groups else {}) | {"tasks": tasks})
     try:
-        with path.open("x", encoding="utf-8") as opened:
-            opened.write(head + document)
+        write_file(path, head + document)
     except FileExistsError:
         raise InvalidInput.one("--output", str(path), f"{str(path)!r} is there already: name another file") from None
     except OSError as error:

@@ -36,7 +36,7 @@ from hourhand.cli.executors import executors
 from hourhand.cli.exporting import export
 from hourhand.cli.faults import cause, fault, flushed, printable, refuse_unreadable
 from hourhand.cli.kinds import kinds
-from hourhand.cli.printing import note
+from hourhand.cli.printing import clean, note
 from hourhand.cli.roles import api, executor, scheduler, serve
 from hourhand.cli.usage import wrong_usage
 from hourhand.model.errors import HourhandError, InvalidInput
@@ -152,4 +152,4 @@ def complain(error: HourhandError) -> None:
 def _complain(lines: list[str]) -> None:
     console = Console(stderr=True, highlight=False)
     for line in lines:
-        console.print(f"[bold red]Error:[/bold red] {line}", soft_wrap=True)
+        console.print(f"[bold red]Error:[/bold red] {clean(line)}", soft_wrap=True)

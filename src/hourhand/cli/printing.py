@@ -59,6 +59,11 @@ def console() -> Console:
     return Console(highlight=False, width=UNBOUNDED if wide else None)
 
 
+def say(text: str) -> None:
+    """What was asked for, in words that others may have written: reasons, errors, notes."""
+    typer.echo(clean(text))
+
+
 def note(text: str) -> None:
     """Something beside what was asked for, on standard error."""
     Console(stderr=True, highlight=False).print(Text(clean(text), style="dim"), soft_wrap=True)

@@ -26,7 +26,8 @@ class Reloading:
         self._folder = folder
         # With a port of its own each time, nobody would find the server again.
         port = ["--port", str(_free_port(settings.host))] if settings.port == 0 else []
-        self._command = [sys.executable, "-P", "-m", "hourhand", *_without_flag(arguments), *port]
+        start = [sys.executable, "-P", "-m", "hourhand.cli.reloaded", str(os.getpid())]
+        self._command = [*start, *_without_flag(arguments), *port]
         self._stopping = threading.Event()
         self._server: subprocess.Popen[bytes] | None = None
         self._told_to_stop = False
@@ -36,7 +37,7 @@ class Reloading:
         """Serve until a signal comes; the exit code of the server."""
         from watchfiles import PythonFilter, watch
 
-        before = {number: signal.signal(number, self._pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, self._pass_on) for number in _heard()}
         try:
             for changes in watch(
                 self._folder,
@@ -80,7 +81,8 @@ class Reloading:
         self._stopping.set()
         if self._server is not None:
             self._told_to_stop = True
-            self._server.send_signal(number)
+            # It knows how to stop by two signals; that the terminal is gone is not one of them.
+            self._server.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
 
     def _tell_of_its_end(self) -> None:
         """It has said itself why it could not start, such as a syntax error."""
@@ -88,6 +90,12 @@ class Reloading:
         if code is not None and not self._told_to_stop and not self._told_of_its_end:
             self._told_of_its_end = True
             typer.echo(f"Hourhand has ended with {code}: it is started again when a .py file changes.", err=True)
+
+
+def _heard() -> list[signal.Signals]:
+    """What ends it: also a terminal that is closed, unless `nohup` says otherwise."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    return found if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [*found, signal.SIGHUP]
 
 
 def _without_flag(arguments: list[str]) -> list[str]:

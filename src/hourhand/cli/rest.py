@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,9 +15,9 @@ import httpx
 
 from hourhand.cli.json_options import Json
 from hourhand.model.errors import HourhandError, NotFound, StoreUnavailable
-from hourhand.sdk.address import API, Address, address_of
+from hourhand.sdk.address import API, EVERYWHERE, Address, address_of
 from hourhand.sdk.answers import read, refusal, unreachable
-from hourhand.settings import Settings, load_settings
+from hourhand.settings import Settings, is_loopback, load_settings
 
 TIMEOUT_SECONDS = 30.0
 PATIENT_SECONDS = 3_600.0
@@ -23,7 +25,10 @@ PATIENT_SECONDS = 3_600.0
 SILENCE_SECONDS = 45.0
 """A stream shows a sign of life every 15."""
 MOST_AT_ONCE = 200
-_OWNER = re.compile(r"http://(?P<host>\[[0-9a-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5}) \(pid [0-9]+\)")
+ROOT = 0
+_OWNER = re.compile(
+    r"http://(?P<host>\[[0-9a-f:.]+\]|[^\s:/\[\]]+):(?P<port>[0-9]{1,5}) \(pid (?P<pid>[1-9][0-9]{0,9})\)"
+)
 
 
 class Rest:
@@ -147,16 +152,37 @@ def connected(*, patient: bool = False) -> Iterator[Rest]:
 def found_here(settings: Settings) -> Settings:
     """With the port of the process that owns this folder's SQLite file, if nothing else says where to ask.
 
-    It wrote its address beside the file, for whoever wants to own the file as well.
+    It wrote its address beside the file, for whoever wants to own the file as well. A folder may come from anywhere,
+    and a token is sent there: so that is believed only of a living process of this user, on this machine.
     """
     named = settings.model_fields_set & {"url", "host", "port"}
     if not settings.on_sqlite or (named and not (named == {"port"} and settings.port == 0)):
         return settings
+    owner = _OWNER.match(_written(Path(f"{settings.store.removeprefix('sqlite:///')}.lock")))
+    if owner is None or not _lives(int(owner["pid"])):
+        return settings
+    host = owner["host"].strip("[]")
+    host = EVERYWHERE.get(host, host)
+    return settings.model_copy(update={"host": host, "port": int(owner["port"])}) if is_loopback(host) else settings
+
+
+def _written(path: Path) -> str:
+    """What a file of this user says; nothing if it is somebody else's, or no file."""
     try:
-        written = Path(f"{settings.store.removeprefix('sqlite:///')}.lock").read_text("utf-8", errors="replace")[:1_000]
+        # Without waiting: a pipe of that name may have nobody at its other end.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            seen = os.fstat(opened.fileno())
+            if not stat.S_ISREG(seen.st_mode) or seen.st_uid not in (os.geteuid(), ROOT):
+                return ""
+            return opened.read(1_000).decode("utf-8", errors="replace")
     except OSError:
-        return settings
-    owner = _OWNER.match(written)
-    if owner is None:
-        return settings
-    return settings.model_copy(update={"host": owner["host"].strip("[]"), "port": int(owner["port"])})
+        return ""
+
+
+def _lives(pid: int) -> bool:
+    """Whether there is such a process, of this user."""
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from hourhand.cli import options
-from hourhand.cli.printing import note, plural
+from hourhand.cli.printing import AsJson, note, plural, print_json
 
 app = typer.Typer(name="secrets", help="Look after the key that stored secrets are sealed with.", no_args_is_help=True)
 
@@ -28,13 +28,22 @@ def rotate(
             show_default=False,
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Seal every stored secret with a new key, all or none; the key in use must be given as ever."""
+    """Seal every stored secret with a new key, all or none; the key in use must be given as ever.
+
+    What that key cannot open is left as it is, and named.
+    """
     from hourhand.bootstrap.rotation import rotate as rotated
     from hourhand.settings import load_settings
 
     settings = load_settings(store=store, data_dir=data_dir)
     done = asyncio.run(rotated(settings, None if new_key_file is None else new_key_file.absolute()))
+    if as_json:
+        print_json(
+            {"secrets": done.secrets, "key_file": done.key_file and str(done.key_file), "in_place": done.in_place}
+        )
+        return
     if done.secrets is None:
         note("No secret is stored, so that there is nothing to seal anew: the first is sealed with the key of then.")
         return
@@ -44,6 +53,11 @@ def rotate(
         )
     else:
         typer.echo(f"{plural(done.secrets, 'secret')} sealed with the new key, which is in {done.key_file}.")
+    for one in done.unopened:
+        note(
+            f"The target {one.target} of alert rule {one.rule!r} cannot be opened with the key in use, and is left as "
+            f"it was: write it again by `hourhand alert edit {shlex.quote(one.rule)} --to URL`, or delete the rule."
+        )
     if done.in_place:
         typer.echo("It has taken the old one's place. Backups from before need the old key, if you kept one.")
         return

@@ -13,7 +13,7 @@ from hourhand.cli.clearing import Clear, cleared
 from hourhand.cli.flattening import flattened
 from hourhand.cli.managed import say_what_follows
 from hourhand.cli.many import TaskFilter
-from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table
+from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, say
 from hourhand.cli.refusals import in_words_of
 from hourhand.cli.schedule import print_instants
 from hourhand.cli.task_graph import graph
@@ -271,10 +271,10 @@ def upcoming(
     if as_json:
         print_json(found)
         return
-    typer.echo(f"{task['schedule']} ({task['timezone']}): {found['description']}")
+    say(f"{task['schedule']} ({task['timezone']}): {found['description']}")
     print_instants([datetime.fromisoformat(instant) for instant in found["instants"]], task["timezone"])
     for one in (*found["notes"], *rests.notes_on(task)):
-        typer.echo(f"Note: {one}")
+        say(f"Note: {one}")
 
 
 @app.command()

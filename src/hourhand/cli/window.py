@@ -203,13 +203,17 @@ def show(name: Name, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def delete(name: Name) -> None:
+def delete(name: Name, *, as_json: AsJson = False) -> None:
     """Delete a window; if it is open, it ends now."""
     from hourhand.cli.rest import connected
 
     with connected() as rest:
-        rest.delete(f"{PATH}/{_found(rest, name)['id']}")
-    typer.echo(f"Maintenance window {name!r} is deleted.")
+        found = _found(rest, name)
+        rest.delete(f"{PATH}/{found['id']}")
+    if as_json:
+        print_json({"id": found["id"], "name": name, "deleted": True})
+    else:
+        typer.echo(f"Maintenance window {name!r} is deleted.")
 
 
 def _found(rest: Rest, name: str) -> Json:

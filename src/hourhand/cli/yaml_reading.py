@@ -13,19 +13,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
+from yaml.constructor import SafeConstructor
 from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import CollectionEndEvent, CollectionStartEvent
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from hourhand.model.errors import FieldError, InvalidInput, shown
 
 Path = tuple[str | int, ...]
+MOST_BYTES = 8 * 1024 * 1024
+"""As many as the server takes."""
+DEEPEST = 100
+"""libyaml's composer knows no bound, and ends the process when its stack does; the server takes less than this."""
 MOST_VALUES = 300_000
 """An alias of aliases of aliases is small in a file, and larger than any memory."""
 _PREFIX = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*|0x[0-9a-fA-F]+)")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_TOO_DEEP = f"is nested more than {DEEPEST} deep: write it flatter"
+_NO_NUMBER = '{text} is no number that can be stored: quote it, "{text}"'
+_SHORT = 40
 _DAMAGED = "is not text: save it as UTF-8"
 _C_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_AS_YAML = SafeConstructor()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +71,14 @@ def read_yaml(data: bytes, file: str, *, flags: frozenset[str] = frozenset()) ->
 
     Under a key of `flags` the words `yes`, `no`, `on` and `off` are what YAML takes them for.
     """
+    if len(data) > MOST_BYTES:
+        most = MOST_BYTES // 1024 // 1024
+        raise InvalidInput.one(file, None, f"is larger than {most} MiB: divide it into several")
     reader = _Reader(file, flags)
     document = Document(file)
-    try:
-        node = _composed(_text(data, file), file)
-        if node is not None:
-            document.value = reader.read(node, ())
-    except RecursionError:
-        raise InvalidInput.one(file, None, "is nested too deeply to be read") from None
+    node = _composed(_text(data, file), file)
+    if node is not None:
+        document.value = reader.read(node, ())
     document.spots = reader.spots
     if reader.errors:
         raise InvalidInput(reader.errors)
@@ -86,6 +96,7 @@ def _text(data: bytes, file: str) -> str:
 def _composed(text: str, file: str) -> Node | None:
     try:
         try:
+            _refuse_depth(text, file)
             node: Node | None = yaml.compose(text, Loader=_C_LOADER)
         except YAMLError:
             node = yaml.compose(text, Loader=yaml.SafeLoader)  # slower, and tells better what is wrong
@@ -101,6 +112,20 @@ def _composed(text: str, file: str) -> Node | None:
             f"{file}:{line}", None, f"holds the character {text[position : position + 1]!a}, which YAML does not allow"
         ) from None
     return node
+
+
+def _refuse_depth(text: str, file: str) -> None:
+    """Look at how deep it goes by events, which nest nothing."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_C_LOADER):
+        if isinstance(event, CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                mark = event.start_mark
+                place = file if mark is None else str(Spot(file, mark.line + 1, mark.column + 1))
+                raise InvalidInput.one(place, None, _TOO_DEEP)
+        elif isinstance(event, CollectionEndEvent):
+            depth -= 1
 
 
 _SAID = {
@@ -150,6 +175,8 @@ class _Reader:
     def read(self, node: Node, path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
         self.spots.setdefault(path, self._spot(node))
         self._count += 1
+        if len(path) > DEEPEST:  # by aliases
+            raise InvalidInput.one(str(self._spot(node)), None, _TOO_DEEP)
         if self._count > MOST_VALUES:
             raise InvalidInput.one(str(self._spot(node)), None, "its aliases hold too much: write fewer of them")
         if isinstance(node, ScalarNode):
@@ -185,7 +212,13 @@ class _Reader:
                 self.spots[*path, name] = self._spot(key)
                 yield name, self.read(value, (*path, name))
 
-    def _scalar(self, node: ScalarNode, path: Path) -> Any:  # noqa: ANN401, PLR0911 - a line for each kind
+    def _scalar(self, node: ScalarNode, path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
+        try:
+            return self._value(node, path)
+        except (ValueError, OverflowError, IndexError):  # too long a number, or none at all with the tag of one
+            return self._refuse(node, _NO_NUMBER.format(text=_cut(str(node.value))))
+
+    def _value(self, node: ScalarNode, path: Path) -> Any:  # noqa: ANN401, PLR0911 - a line for each kind
         text = str(node.value)
         match node.tag.removeprefix(_PREFIX):
             case "str" | "timestamp" | "value":
@@ -198,14 +231,16 @@ class _Reader:
                 read = "true" if text.lower() in ("yes", "on") else "false"
                 return self._refuse(node, f'{text} means {read} to YAML: write {read}, or quote it, "{text}"')
             case "int" if _INTEGER.fullmatch(text):
-                return int(text, 16 if "0x" in text else 10)
+                whole = int(text, 16 if "0x" in text else 10)
+                return int(str(whole))  # nobody could write down again what Python finds too long to
             case "float" if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
                 return float(text)
-            case "float" if not math.isfinite(yaml.safe_load(text)):
-                return self._refuse(node, f'{text} is no number that can be stored: quote it, "{text}"')
-            case "int" | "float":
-                read = shown(yaml.safe_load(text))
-                return self._refuse(node, f'{text} is the number {read} to YAML: write that, or quote it, "{text}"')
+            case "int" | "float" as kind:
+                number = (_AS_YAML.construct_yaml_int if kind == "int" else _AS_YAML.construct_yaml_float)(node)
+                if not math.isfinite(number):
+                    return self._refuse(node, _NO_NUMBER.format(text=_cut(text)))
+                said = shown(number)
+                return self._refuse(node, f'{text} is the number {said} to YAML: write that, or quote it, "{text}"')
         return self._refuse(node, f"has the tag {node.tag}, which is not read here: remove it")
 
     def _refuse(self, node: Node, message: str) -> None:
@@ -213,6 +248,10 @@ class _Reader:
 
     def _spot(self, node: Node) -> Spot:
         return Spot(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
 
 def known_keys(document: Document, known: Mapping[str, str]) -> list[FieldError]:

@@ -13,14 +13,20 @@ from hourhand.model.page import Page
 class Alerting(Protocol):
     """Who is told of what, at least once."""
 
-    async def create_alert_rule(self, definition: AlertDefinition, targets: Sequence[Target], *, by: str) -> AlertRule:
-        """A new rule; its name must be free, and its scope must exist. What ended before is none of its business."""
+    async def create_alert_rule(
+        self, definition: AlertDefinition, targets: Sequence[Target | str], *, by: str
+    ) -> AlertRule:
+        """A new rule; its name must be free, and its scope must exist. What ended before is none of its business.
+
+        Targets that were sealed with another key than the store's are refused: somebody has rotated it meanwhile.
+        """
 
     async def edit_alert_rule(
-        self, rule_id: int, changes: Mapping[str, Any], targets: Sequence[Target] | None = None, *, by: str
+        self, rule_id: int, changes: Mapping[str, Any], targets: Sequence[Target | str] | None = None, *, by: str
     ) -> AlertRule:
         """Change some fields, in the form of `rules.alert_definition.alert_json`; without targets they stay.
 
+        A target that is an id keeps the one there is, as it is sealed now.
         With another condition or scope, or switched on or off, it begins anew.
         """
 

@@ -7,10 +7,17 @@ from typing import Protocol
 
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.graph import Graph
+from hourhand.model.task import Task, TaskDefinition
 
 
 class Bulk(Protocol):
     """Many at once."""
+
+    async def create_tasks(self, definitions: Sequence[TaskDefinition], *, by: str) -> list[Task]:
+        """Write these tasks, all or none, each as `create_task` would; in the order in which they are given.
+
+        What is wrong with one is refused by its place, such as `tasks.3.schedule`.
+        """
 
     async def count_tasks(self, wanted: TaskFilter, *, most: int) -> int:
         """How many there are; `most` when there are at least as many."""

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-Reseal = Callable[[str, bytes], bytes]
-"""Given what a secret belongs to and how it is sealed, seals it anew; it neither waits nor changes anything."""
+from hourhand.model.sealing import Resealed
+
+Reseal = Callable[[str, bytes], bytes | None]
+"""Given what a secret belongs to and how it is sealed, seals it anew; None if it cannot be opened.
+
+It neither waits nor changes anything.
+"""
 
 
 class Sealing(Protocol):
@@ -18,8 +23,9 @@ class Sealing(Protocol):
     async def key_check(self) -> str | None:
         """The check value of the key that seals the store's secrets; None as long as none was sealed."""
 
-    async def reseal(self, anew: Reseal, *, before: str, after: str) -> int:
+    async def reseal(self, anew: Reseal, *, before: str, after: str) -> Resealed:
         """Seal every secret with another key, all or none; how many.
 
+        What cannot be opened is of no use with either key: it stays as it is, and is named.
         `before` and `after` are the keys' check values; a store whose key is another than `before` is refused.
         """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
+from typing import TypeVar
 
 from hourhand.contracts.store import Store
 from hourhand.demo.app import RELEASE
@@ -20,10 +20,10 @@ from hourhand.model.errors import Conflict, DuplicateName
 from hourhand.model.filters import TaskFilter
 from hourhand.model.pause import PauseScope
 from hourhand.model.task import Task
-from hourhand.rules.declaration import owner_of
+from hourhand.rules.demo import DEMO_OWNER, is_sample
 
-OWNER = owner_of(DEMO_APP)
-LEASE, LEASE_SECONDS = "demo", 60.0
+T = TypeVar("T")
+LEASE, LEASE_SECONDS, RENEW_SECONDS = "demo", 60.0, 20.0
 PAUSED_FOR = timedelta(days=3)
 STOPPING_SECONDS = 20.0
 """What is cancelled gets the executors' grace, and they notice at their next beat at the latest."""
@@ -46,7 +46,8 @@ async def load(store: Store, *, address: str | None, day: timedelta = DAY) -> Lo
 
     `address` is where this Hourhand listens, if executors may call it there; `day` is how far its past goes back.
     """
-    async with _alone(store):
+
+    async def load_it() -> Loaded:
         before = await store.demo_state()
         if before.owned and not before.tasks:  # a removal was interrupted, or somebody has deleted them all
             await _clear(store)
@@ -60,6 +61,8 @@ async def load(store: Store, *, address: str | None, day: timedelta = DAY) -> Lo
         if before.loaded_at is None:
             await _furnish(store, day)
         return Loaded(await store.demo_state(), before.loaded_at is None, declared.kept)
+
+    return await _alone(store, load_it)
 
 
 async def refresh(store: Store, *, address: str | None) -> DemoState:
@@ -79,7 +82,7 @@ async def _furnish(store: Store, day: timedelta) -> None:
     for task in tasks:
         if task.name == NEWSLETTER and task.id not in resting:
             until = now + PAUSED_FOR
-            await store.pause(PauseScope.TASK, task.id, reason=PAUSED_BECAUSE, until=until, by=OWNER)
+            await store.pause(PauseScope.TASK, task.id, reason=PAUSED_BECAUSE, until=until, by=DEMO_OWNER)
     await _add_rule(store, group.id)
     await store.fold_stats()  # a new store has not begun to: then it would fold this whole day minute by minute
     await store.write_demo_past(past(tasks, now=now, day=day))
@@ -91,23 +94,26 @@ async def _add_rule(store: Store, group_id: int) -> None:
         name=RULE_NAME, condition=FailedInARow(count=3), scope=Scope(kind=ScopeKind.GROUP, id=group_id)
     )
     try:
-        await store.create_alert_rule(rule, [], by=OWNER)
+        await store.create_alert_rule(rule, [], by=DEMO_OWNER)
     except DuplicateName:
         return  # from a load that was interrupted, or somebody's own
 
 
 async def _sample_tasks(store: Store) -> list[Task]:
     page = await store.list_tasks(TaskFilter(group=DEMO_GROUP), limit=MOST_TASKS)
-    return [task for task in page.items if task.managed_by == OWNER]
+    return [task for task in page.items if is_sample(task)]
 
 
 async def remove(store: Store, *, by: str) -> DemoRemoved:
     """Take the demo out of the store, with all that it ever did; what people made themselves stays."""
-    async with _alone(store):
+
+    async def remove_it() -> DemoRemoved:
         if not (await store.demo_state()).owned:
             raise Conflict("the demo is not loaded, so that there is nothing to remove: `hourhand demo load` loads it")
         await store.stop_demo(by=by)
         return await _clear(store)
+
+    return await _alone(store, remove_it)
 
 
 async def _clear(store: Store) -> DemoRemoved:
@@ -118,13 +124,19 @@ async def _clear(store: Store) -> DemoRemoved:
     return await store.clear_demo()
 
 
-@asynccontextmanager
-async def _alone(store: Store) -> AsyncIterator[None]:
-    """One at a time: else two that load at once would each add a pause."""
+async def _alone(store: Store, work: Callable[[], Awaitable[T]]) -> T:
+    """One at a time, however long it takes: else two that load at once would each add a pause."""
     holder = secrets.token_hex(8)
+    busy = Conflict("the demo is being loaded or removed just now: ask again in a moment")
     if not await store.take_lease(LEASE, holder, LEASE_SECONDS):
-        raise Conflict("the demo is being loaded or removed just now: ask again in a moment")
+        raise busy
+    working = asyncio.ensure_future(work())
     try:
-        yield
+        while not (await asyncio.wait([working], timeout=RENEW_SECONDS))[0]:
+            if not await store.take_lease(LEASE, holder, LEASE_SECONDS):
+                raise busy  # this process stood still for so long that another has begun: it goes on alone
+        return await working
     finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
         await store.give_lease(LEASE, holder)

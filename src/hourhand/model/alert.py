@@ -96,6 +96,8 @@ class Target:
     shown: str
     """Its address, fit to be shown."""
     sealed: str = field(repr=False)
+    sealed_with: str | None = None
+    """Of a new one the check value of the key that sealed it, which must be the store's; None once it is stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 from hourhand.model.words import SkipReason, Status
 
 DEMO_APP = "hourhand.demo"
-"""The app that declares the sample tasks: what is managed by it belongs to the demo, and nothing else does."""
+"""The app that declares the sample tasks: what it has made and manages belongs to the demo, and nothing else does."""
 DEMO_GROUP = "demo-shop"
 
 

@@ -127,7 +127,7 @@ class Examined:
     days_ahead: int | None = None
     ledger_floor: datetime | None = None
     """Retention has removed what is older."""
-    oldest_history: datetime | None = None
+    oldest_log: datetime | None = None
     alert_rules: int = 0
     unsent: tuple[Unsent, ...] = ()
     audit_sealed: int = 0

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _short = reprlib.Repr()
 _short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
@@ -61,6 +61,10 @@ class InvalidInput(HourhandError):
     def one(cls, field: str, value: object, message: str) -> InvalidInput:
         """Refuse a single field."""
         return cls([FieldError(field, value, message)])
+
+    def within(self, place: str) -> InvalidInput:
+        """The same of values that stand at that place of others."""
+        return InvalidInput(replace(each, field=f"{place}.{each.field}".rstrip(".")) for each in self.errors)
 
 
 class Unauthenticated(HourhandError):

@@ -83,7 +83,7 @@ class TaskDefinition:
     tags: tuple[str, ...] = ()
     """Words to find it by."""
     managed_by: str | None = None
-    """Who declares it, such as `app:billing`; null: people edit it by hand."""
+    """Who declares it: `app:…` and `file:…` are written by apps and `hourhand apply` alone; null: people edit it."""
     declared_hash: str | None = None
 
 

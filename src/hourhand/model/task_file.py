@@ -44,6 +44,10 @@ class TaskSet:
     """Those that are made if they are missing."""
     unread: tuple[str, ...] = ()
     """Names of tasks that are wrong: the set is only looked at, for whatever else is wrong with it."""
+    expected_tasks: tuple[str, ...] = ()
+    """Names of tasks of others that will be there once it is applied: a dry run takes them to be there."""
+    expected_groups: tuple[str, ...] = ()
+    """The same of groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

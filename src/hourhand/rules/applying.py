@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 from hourhand.model.errors import FieldError
 from hourhand.model.task import Task, TaskDefinition
 from hourhand.model.task_file import ApplyAction, Drift, FieldChange, FileTask, TaskChange, TaskSet
+from hourhand.rules.closest import Closest
 from hourhand.rules.declaration import dependency_cycle, missing_dependency, release_and_digest
 from hourhand.rules.definition import FIELDS
 from hourhand.rules.redaction import redacted
@@ -80,19 +80,24 @@ class Plan:
 
 def errors_of(wanted: TaskSet, stored: Stored, known: Collection[str]) -> Iterator[FieldError]:
     """What is wrong with a set, given the names of tasks that it may depend on and that there are."""
-    groups = {*stored.groups, *wanted.groups}
-    named = {*[one.declaration.definition.name for one in wanted.tasks], *wanted.unread}
+    groups = {*stored.groups, *wanted.groups, *wanted.expected_groups}
+    names = {*_names(wanted), *wanted.expected_tasks, *stored.living}
+    close_groups, close_names = Closest(sorted(groups)), Closest(sorted({*names, *known}))
     for one in wanted.tasks:
         group = one.declaration.definition.group
         if group not in groups:
-            close = difflib.get_close_matches(group, groups, n=1)
-            hint = f"did you mean {close[0]!r}? Else list" if close else "list"
+            close = close_groups.to(group)
+            hint = "list" if close is None else f"did you mean {close!r}? Else list"
             message = f"there is no group {group!r}: {hint} it under groups, and it will be made"
             yield FieldError(f"{one.place}.group", group, message)
         for name in one.declaration.depends_on:
-            if name not in named and name not in stored.living:
-                message = missing_dependency(name, {*named, *stored.living, *known})
-                yield FieldError(f"{one.place}.depends_on", name, message)
+            if name not in names:
+                yield FieldError(f"{one.place}.depends_on", name, missing_dependency(name, close_names))
+
+
+def _names(wanted: TaskSet) -> set[str]:
+    """Of all its tasks, those that are wrong included."""
+    return {*[one.declaration.definition.name for one in wanted.tasks], *wanted.unread}
 
 
 def cycle_of(wanted: TaskSet, others: Sequence[FileTask], hidden: Collection[str]) -> FieldError | None:
@@ -110,19 +115,18 @@ def plan(wanted: TaskSet, stored: Stored, *, prune: bool, take_over: bool) -> Pl
     """What becomes of each task of a set, and of those that it no longer has."""
     owner = file_owner(wanted.name)
     steps = [_step(one, stored, owner, take_over=take_over) for one in wanted.tasks]
-    named = {*[one.declaration.definition.name for one in wanted.tasks], *wanted.unread}
+    named = _names(wanted)
     gone = [task for name, task in sorted(stored.living.items()) if task.managed_by == owner and name not in named]
     leaving = {task.name for task in gone} if prune else set()
-    needs = {one.declaration.definition.name: one.declaration.depends_on for one in wanted.tasks}
+    written = {one.declaration.definition.name for one in wanted.tasks}
+    needed_by: dict[str, list[str]] = {}
+    for one in wanted.tasks:
+        for name in one.declaration.depends_on:
+            needed_by.setdefault(name, []).append(one.declaration.definition.name)
     for task in gone:
-        still = [
-            name
-            for name in stored.dependents.get(task.id, ())
-            if name not in leaving and (name not in needs or task.name in needs[name])
-        ]
-        new = [name for name, depends_on in needs.items() if task.name in depends_on and name not in still]
-        steps.append(_gone(task, stored, [*still, *new], prune=prune))
-    groups = tuple(sorted(set(wanted.groups) - set(stored.groups)))
+        still = [name for name in stored.dependents.get(task.id, ()) if name not in leaving and name not in written]
+        steps.append(_gone(task, stored, [*still, *needed_by.get(task.name, ())], prune=prune))
+    groups = tuple(sorted({*wanted.groups} - {*stored.groups, *wanted.expected_groups}))
     return Plan(steps=tuple(steps), groups=groups, hash=_hash(owner, steps, groups))
 
 
@@ -148,15 +152,17 @@ def _step(one: FileTask, stored: Stored, owner: str, *, take_over: bool) -> Step
 
 
 def _gone(task: Task, stored: Stored, needed_by: Sequence[str], *, prune: bool) -> Step:
-    action, reason = ApplyAction.GONE, "it is no longer in the file, and stays as it is unless it is pruned"
     was = stored.applied.get(task.id)
+    action, reason = ApplyAction.GONE, "it is no longer in the file"
     if was is not None and was.name != task.name:
         reason = f"{task.updated_by} has renamed it from {was.name!r}; under this name it is not in the file"
-    if prune:
-        action = ApplyAction.DELETE
-    if prune and needed_by:
+    if not prune:
+        reason += ", and stays as it is unless it is pruned"
+    elif needed_by:
         action = ApplyAction.REFUSED
-        reason = f"it is no longer in the file, but {', '.join(needed_by)} depends on it: remove that dependency first"
+        reason += f", but {', '.join(needed_by)} depends on it: remove that dependency first"
+    else:
+        action = ApplyAction.DELETE
     return Step(stored=task, change=TaskChange(name=task.name, action=action, reason=reason))
 
 
@@ -173,13 +179,13 @@ def _of_definitions(before: TaskDefinition, after: TaskDefinition) -> Iterator[F
     """Field by field, payloads key by key; without what looks like a secret, for plans end up in the logs of others."""
     for name in _COMPARED:
         was, will = _plain(getattr(before, name)), _plain(getattr(after, name))
-        if was != will:
+        if not _same(was, will):
             yield FieldChange(field=name, before=was, after=will)
     old, new = _plain(before.payload), _plain(after.payload)
-    if old != new:
+    if not _same(old, new):
         shown_old, shown_new = redacted(old), redacted(new, old)
         for key in dict.fromkeys([*old, *new]):
-            if old.get(key, _MISSING) != new.get(key, _MISSING):
+            if not _same(old.get(key, _MISSING), new.get(key, _MISSING)):
                 yield FieldChange(field=f"payload.{key}", before=shown_old.get(key), after=shown_new.get(key))
 
 
@@ -191,6 +197,18 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any field's
         case list() | tuple():
             return [_plain(one) for one in value]
     return value
+
+
+def _same(one: Any, other: Any) -> bool:  # noqa: ANN401 - any field's
+    """As JSON has it: `true` is no number, though Python takes it for 1; 1.0 and 1 are one, as they are to jsonb."""
+    match one, other:
+        case (bool(), _) | (_, bool()):
+            return one is other
+        case dict(), dict():
+            return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+        case list(), list():
+            return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
 
 
 def _drift(task: Task, differing: Sequence[str], stored: Stored) -> Drift | None:

@@ -27,6 +27,7 @@ _BOILERPLATE = re.compile(
 )
 """Drawings of the fields, and what crontab(1) itself writes at the top."""
 _BLANKS = re.compile(r"[ \t]+")
+_BACKSLASHES = "has two backslashes in a row, which stay two, as in cronie; Debian's cron makes one of them"
 _UNDECODED = re.compile("[\udc80-\udcff]")
 """What `surrogateescape` makes of a byte that is no UTF-8."""
 
@@ -165,6 +166,7 @@ class _Reading:
             user=user,
             settings=dict(self._settings),
             description=self._description(),
+            notes=(_BACKSLASHES,) if "\\\\" in command else (),
         )
 
     def _user(self, rest: str) -> tuple[str | None, str]:
@@ -225,7 +227,9 @@ def _split(text: str) -> tuple[str, str | None]:
 
 
 def _stdin(text: str) -> str:
-    return re.sub(r"\\%|%", lambda found: "%" if found[0] == "\\%" else "\n", text)
+    """Cron ends the last line too, if there is one."""
+    lines = re.sub(r"\\%|%", lambda found: "%" if found[0] == "\\%" else "\n", text)
+    return lines if not lines or lines.endswith("\n") else f"{lines}\n"
 
 
 def _shown(line: str) -> str:

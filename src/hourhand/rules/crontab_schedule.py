@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from hourhand.rules.cron_fields import VIXIE, Kind
 
-_STEP = re.compile(r"(\*|[^-/]+-[^-/]+|[^-/]+)/([0-9]{1,9})")
+_STEP = re.compile(r"(\*|[^-/]+-[^-/]+)/([0-9]{1,9})")
+_STEP_WITHOUT_RANGE = re.compile(r"([^-/*]+)/([^/]*)")
 _AT_WORDS: Mapping[str, str] = {
     **{f"@{word}": f"@{word}" for word in ("yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly")},
     "@every_minute": "* * * * *",
@@ -48,6 +49,12 @@ def _field(kind: Kind, text: str) -> str:
 
 def _part(kind: Kind, part: str) -> str:
     """Cron takes a step that leads out of the field, and matches the first value alone; a schedule refuses it."""
+    if lone := _STEP_WITHOUT_RANGE.fullmatch(part):
+        raise ValueError(
+            f"{kind.name}: {part!r} has a step without a range, which crons take differently: Debian's and cronie "
+            f"refuse it, older ones fire at {lone[1]} alone, BSD's from there on: "
+            f"write {lone[1]}-{kind.high}/{lone[2]} or {lone[1]}"
+        )
     found = _STEP.fullmatch(part)
     if found is None or int(found[2]) <= kind.high:
         return part

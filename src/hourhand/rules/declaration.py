@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from graphlib import CycleError, TopologicalSorter
@@ -13,8 +12,8 @@ from typing import Any
 
 from hourhand.model.errors import InvalidInput, shown
 from hourhand.model.task import Declaration, Task, TaskDefinition
+from hourhand.rules.closest import Closest
 from hourhand.rules.definition import definition_from
-from hourhand.rules.dependency import find_cycle
 
 _NOT_DECLARED = ("managed_by", "declared_hash")
 
@@ -116,12 +115,13 @@ def in_order(declarations: Sequence[Declaration]) -> tuple[Declaration, ...]:
 
 def dependency_cycle(declarations: Sequence[Declaration]) -> tuple[str, ...] | None:
     """The names of tasks that depend on each other in a circle, the first of them again at the end; None if none do."""
-    edges = _edges(declarations)
     try:
-        TopologicalSorter(edges).prepare()
-    except CycleError:  # it names any; people are told that of the first task which is in one
-        found = next(filter(None, (find_cycle(number, needed, edges) for number, needed in edges.items())))
-        return tuple(declarations[number].definition.name for number in found)
+        TopologicalSorter(_edges(declarations)).prepare()
+    except CycleError as error:  # its path leads from what is needed to what needs it, and begins anywhere
+        path = error.args[1][:0:-1]
+        first = path.index(min(path))
+        circle = [*path[first:], *path[: first + 1]]
+        return tuple(declarations[number].definition.name for number in circle)
     return None
 
 
@@ -137,19 +137,21 @@ def _edges(declarations: Sequence[Declaration]) -> dict[int, list[int]]:
 def _sorted(edges: dict[int, list[int]]) -> list[int]:
     """Dependencies first; without recursion, since a chain may be longer than Python's stack."""
     done: dict[int, None] = {}
-    for number in edges:
-        path = [number]
+    for number, first in edges.items():
+        path = [(number, iter(first))]
         while path:
-            needed = [one for one in edges[path[-1]] if one not in done]
-            if needed:
-                path.append(needed[0])
+            one, needs = path[-1]
+            needed = next((each for each in needs if each not in done), None)
+            if needed is None:
+                done[one] = None
+                path.pop()
             else:
-                done[path.pop()] = None
+                path.append((needed, iter(edges[needed])))
     return list(done)
 
 
-def missing_dependency(name: str, known: Iterable[str]) -> str:
+def missing_dependency(name: str, known: Closest) -> str:
     """Why a task that depends on an unknown one is not written."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else "create or declare it first"
+    close = known.to(name)
+    hint = "create or declare it first" if close is None else f"did you mean {close!r}?"
     return f"it depends on {shown(name)}, and there is no task of that name: {hint}"

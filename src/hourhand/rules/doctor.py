@@ -57,7 +57,7 @@ AREAS: Mapping[str, str] = {
     "settings": "Settings",
     "server": "Server",
     "store": "Store",
-    "history": "History",
+    "logs": "Execution logs",
     "schedulers": "Schedulers",
     "executors": "Executors",
     "engine": "Pauses",

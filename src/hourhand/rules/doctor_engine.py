@@ -188,16 +188,16 @@ def partitions(seen: Seen) -> Iterator[Finding]:
         days = plural(max(examined.days_ahead, 0), "day")
         if examined.days_ahead < DAYS_LEAST:
             yield problem(
-                "history.partitions",
+                "logs.partitions",
                 f"there are partitions for {days} after today, and 14 is usual",
                 "Every process makes more each hour. When they run out, nothing that ends can be kept.",
                 "look into the logs of the processes: they say what keeps them from it",
             )
         else:
-            yield fine("history.partitions", f"there are partitions for {days} after today")
+            yield fine("logs.partitions", f"there are partitions for {days} after today")
     for name in () if database is None else database.default_partitions:
         yield problem(
-            "history.partitions",
+            "logs.partitions",
             f"somebody has attached a default partition: {name}",
             "Days cannot be removed beside one, and rows in it may keep new days from being made.",
             f"psql -c 'ALTER TABLE {name.rpartition('_')[0] or '…'} DETACH PARTITION {name}'",
@@ -210,18 +210,18 @@ def retention(seen: Seen) -> Iterator[Finding]:
     if examined is None:
         return
     days = seen.retention_days if seen.told is None else seen.told.process.retention_days
-    oldest, kept = examined.oldest_history, timedelta(days=days) + LATE_RETENTION
+    oldest, kept = examined.oldest_log, timedelta(days=days) + LATE_RETENTION
     if oldest is not None and examined.looked_at - oldest > kept:
         yield warning(
-            "history.retention",
+            "logs.retention",
             f"the oldest execution log is of {oldest:%Y-%m-%d}, and {days} days are to be kept",
             "Retention has not run for long, or this machine's HOURHAND_RETENTION_DAYS is not the schedulers'.",
             "look into the schedulers' logs for `retention`",
         )
     elif examined.ledger_floor is not None:
-        yield fine("history.retention", f"what ended before {examined.ledger_floor:%Y-%m-%d} has been removed")
+        yield fine("logs.retention", f"what ended before {examined.ledger_floor:%Y-%m-%d} has been removed")
     else:
-        yield fine("history.retention", "nothing is old enough to be removed")
+        yield fine("logs.retention", "nothing is old enough to be removed")
 
 
 def alerts(seen: Seen) -> Iterator[Finding]:

@@ -173,7 +173,7 @@ def database_version(seen: Seen) -> Iterator[Finding]:
         yield problem(
             "store.version",
             f"PostgreSQL is {database.version}, and {OLDEST_POSTGRESQL} is the oldest that works",
-            "Days of history are removed by a statement that older ones do not know.",
+            "Days of execution logs are removed by a statement that older ones do not know.",
             "upgrade the server: https://www.postgresql.org/docs/current/upgrading.html",
         )
     else:
@@ -251,7 +251,7 @@ def privileges(seen: Seen) -> Iterator[Finding]:
         yield problem(
             "store.privileges",
             "the user may not make partitions: it does not own the tables, or may not create any in the schema",
-            "History is kept by days, made two weeks ahead. When they run out, nothing that ends can be kept.",
+            "Execution logs are kept by days, made two weeks ahead. When they run out, nothing that ends can be kept.",
             "let the processes connect as the user that ran `hourhand db upgrade`",
         )
     if not database.read_only and not database.tables_lacking and database.may_create:

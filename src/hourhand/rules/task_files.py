@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from typing import Any, NamedTuple
@@ -90,7 +91,7 @@ def _unknown(name: str) -> str:
 def _needed(given: object) -> tuple[tuple[str, ...], list[FieldError]]:
     """The names of the tasks that it depends on, or what is wrong with them."""
     if isinstance(given, list | tuple) and all(isinstance(one, str) for one in given):
-        twice = sorted({one for one in given if given.count(one) > 1})
+        twice = sorted(one for one, times in Counter(given).items() if times > 1)
         message = f"{shown(twice)} are named more than once: name each once"
         return tuple(dict.fromkeys(given)), [FieldError("depends_on", twice, message)] if twice else []
     right = f"write [{shown(given)}]" if isinstance(given, str) else "give the names of tasks"

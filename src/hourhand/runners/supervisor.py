@@ -21,8 +21,8 @@ import time
 STOP, KILL = b"T", b"K"
 LEFT_BEHIND_SECONDS = 2.0
 """How long what nobody waits for any more may take to end by itself."""
-PR_SET_DUMPABLE = 4
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 _AGAIN_SECONDS = 0.02
 
 
@@ -112,7 +112,7 @@ def become(order: Order, supervisor: int) -> None:
         os.setresgid(gid, gid, gid)
         os.setresuid(uid, uid, uid)
     # After the change of user, which clears it: if the supervisor is killed, the command goes with it.
-    prctl(_PR_SET_PDEATHSIG, _signal.SIGKILL)
+    prctl(PR_SET_PDEATHSIG, _signal.SIGKILL)
     if os.getppid() != supervisor:
         os._exit(1)
     _enter(order.cwd)
@@ -372,7 +372,7 @@ def main(control: int, status: int, order_from: int) -> None:
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
     # The executor's thread that started this may end before the executor does, so this only makes it look.
-    prctl(_PR_SET_PDEATHSIG, _signal.SIGUSR1)
+    prctl(PR_SET_PDEATHSIG, _signal.SIGUSR1)
     if os.getppid() != order.parent:
         return
     ending = Supervisor(order, control, begin(order, status), signals).run()

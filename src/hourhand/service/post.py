@@ -30,31 +30,22 @@ class Post:
         """What there is."""
         return tuple(self._notifiers.values())
 
-    async def sealed(self, given: Sequence[object], kept: Sequence[Target] = ()) -> tuple[Target, ...]:
-        """The targets that somebody wrote, checked and sealed; `{"id": …}` stands for one of those that are kept."""
+    async def sealed(self, given: Sequence[object]) -> tuple[Target | str, ...]:
+        """The targets that somebody wrote, checked and sealed; of `{"id": …}`, which keeps one, the id."""
         if len(given) > MOST_TARGETS:
             raise InvalidInput.one("targets", None, f"there are {len(given)} targets: give at most {MOST_TARGETS}")
         errors: list[FieldError] = []
-        targets = []
+        targets: list[Target | str] = []
         for place, one in enumerate(given):
             try:
-                targets.append(self._kept(one, kept) or await self._seal(one))
+                targets.append(kept_id(one) or await self._seal(one))
             except ValueError as error:
                 errors.append(FieldError(f"targets.{place}", None, str(error)))  # never with the value: it is secret
         if errors:
             raise InvalidInput(errors)
-        if len({target.id for target in targets}) < len(targets):
+        if len(set(targets)) < len(targets):  # what is new has an id of its own
             raise InvalidInput.one("targets", None, "one of the targets is named twice: name it once")
         return tuple(targets)
-
-    @staticmethod
-    def _kept(given: object, kept: Sequence[Target]) -> Target | None:
-        if not isinstance(given, Mapping) or set(given) != {"id"}:
-            return None
-        for target in kept:
-            if target.id == given["id"]:
-                return target
-        raise ValueError("there is no target of this id in this rule: write the target itself")
 
     async def _seal(self, given: object) -> Target:
         notifier = next((one for one in self._notifiers.values() if one.takes(given)), None)
@@ -70,7 +61,13 @@ class Post:
         target_id = secrets.token_hex(8)
         envelope = await self._envelope()
         sealed = envelope.seal(text.encode(), belongs_to=owner_of(target_id))
-        return Target(id=target_id, kind=notifier.kind, shown=shown, sealed=base64.b64encode(sealed).decode())
+        return Target(
+            id=target_id,
+            kind=notifier.kind,
+            shown=shown,
+            sealed=base64.b64encode(sealed).decode(),
+            sealed_with=envelope.check,
+        )
 
     async def send(self, target: Target, event: Mapping[str, Any]) -> None:
         """Bring a notice to a target; raises NotSent."""
@@ -88,6 +85,15 @@ class Post:
         """Give everything back."""
         for one in self._notifiers.values():
             await one.close()
+
+
+def kept_id(given: object) -> str | None:
+    """The id in `{"id": …}`, which stands for a target that a rule has; the store knows whether it has it."""
+    if not isinstance(given, Mapping) or set(given) != {"id"}:
+        return None
+    if not isinstance(given["id"], str) or not given["id"]:
+        raise ValueError("has no id that a target could have: give the text that the rule shows, or the target itself")
+    return str(given["id"])
 
 
 def owner_of(target_id: str) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 from sqlalchemy import BigInteger, Text, bindparam, delete, select, update
 
 from hourhand.model.alert import AlertDefinition, AlertRule, Scope, ScopeKind, Target
-from hourhand.model.errors import DuplicateName, InvalidInput, NotFound
+from hourhand.model.errors import Conflict, DuplicateName, FieldError, InvalidInput, NotFound
 from hourhand.model.page import Page
 from hourhand.rules.alert_definition import alert_from, alert_json, condition_json, quiet_hours_json
+from hourhand.store import secret_key
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
 from hourhand.store.paging import MOST, read_cursor, write_cursor
@@ -92,24 +93,28 @@ _FOUND = {
 }
 
 
-async def create(tx: Tx, definition: AlertDefinition, targets: Sequence[Target], *, by: str, turn: str) -> AlertRule:
+async def create(
+    tx: Tx, definition: AlertDefinition, targets: Sequence[Target | str], *, by: str, turn: str
+) -> AlertRule:
     """A new rule; its name must be free."""
     await tx.run(_TOUCH, turn=turn)
+    wanted = _checked(targets, (), await secret_key.held(tx))
     scope = await _resolved(tx, definition.scope)
-    rows = await tx.fetch(_ADD, **_columns(replace(definition, scope=scope), targets), by=by)
+    rows = await tx.fetch(_ADD, **_columns(replace(definition, scope=scope), wanted), by=by)
     if not rows:
         raise DuplicateName("alert rule", definition.name)
     return (await _named(tx, [rule_of(rows[0])]))[0]
 
 
 async def edit(
-    tx: Tx, rule_id: int, changes: Mapping[str, Any], targets: Sequence[Target] | None, *, by: str, turn: str
+    tx: Tx, rule_id: int, changes: Mapping[str, Any], targets: Sequence[Target | str] | None, *, by: str, turn: str
 ) -> tuple[AlertRule, AlertRule]:
     """Change some fields; the rule before and after.
 
     With another condition or scope, or switched on or off, it begins anew and forgets what it knew.
     """
     await tx.run(_TOUCH, turn=turn)  # first: whoever decides just now starts over, whoever edits comes after us
+    check = await secret_key.held(tx)  # before the targets are read: they are written back as they are sealed
     before = await get(tx, rule_id)
     wanted = alert_from({**alert_json(before), **changes})
     wanted = replace(wanted, scope=await _resolved(tx, wanted.scope))
@@ -121,11 +126,16 @@ async def edit(
         before.scope.id,
         before.enabled,
     )
-    kept = before.targets if targets is None else targets
+    kept = before.targets if targets is None else _checked(targets, before.targets, check)
     (row,) = await tx.fetch(_EDIT[anew], rule_id=rule_id, **_columns(wanted, kept), by=by)
     if anew:
         await tx.run(_FORGET, rule_id=rule_id)
     return before, (await _named(tx, [rule_of(row)]))[0]
+
+
+async def hold(tx: Tx, *, turn: str) -> None:
+    """Let nobody else make, change or remove a rule until this transaction ends."""
+    await tx.run(_TOUCH, turn=turn)
 
 
 async def remove(tx: Tx, rule_id: int, *, turn: str) -> AlertRule:
@@ -159,6 +169,21 @@ def public(rule: AlertRule) -> dict[str, Any]:
     """What the audit keeps of a rule: nothing of its targets but what may be shown."""
     targets = [{"id": target.id, "kind": target.kind, "shown": target.shown} for target in rule.targets]
     return alert_json(rule) | {"targets": targets}
+
+
+def _checked(wanted: Sequence[Target | str], there: Sequence[Target], check: str | None) -> list[Target]:
+    """Those that are kept as the rule has them now; the new ones must be sealed with the store's key."""
+    kept = {one.id: one for one in there}
+    missing = [place for place, one in enumerate(wanted) if isinstance(one, str) and one not in kept]
+    if missing:
+        message = "there is no target of this id in this rule: write the target itself"
+        raise InvalidInput([FieldError(f"targets.{place}", None, message) for place in missing])
+    if any(isinstance(one, Target) and one.sealed_with != check for one in wanted):
+        raise Conflict(
+            "nothing was changed: the key that secrets are sealed with was rotated just now; start this process again "
+            "with the new key, and write the rule again"
+        )
+    return [kept[one] if isinstance(one, str) else one for one in wanted]
 
 
 def _columns(rule: AlertDefinition, targets: Sequence[Target]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hourhand.model.errors import Conflict
 from hourhand.model.registry import Group
 from hourhand.model.task import Declaration, Task
 from hourhand.model.task_file import ApplyAction, FileTask, TaskSet
-from hourhand.rules.applying import Plan, Step, file_owner
+from hourhand.rules.applying import Plan, Step, applied_version, file_owner
 from hourhand.rules.declaration import declared_hash, in_order
 from hourhand.rules.definition import FIELDS
 from hourhand.store.apply_plan import Asked, look, placed
@@ -23,6 +23,7 @@ from hourhand.store.registry import ensure_group
 from hourhand.store.schema import tasks
 from hourhand.store.sql import any_of
 from hourhand.store.statements import Statement
+from hourhand.store.types import Id
 
 # A deleted task that still is the set's was deleted by somebody else: those that the set removed are nobody's.
 _LET_GO = Statement(
@@ -33,6 +34,11 @@ _LET_GO = Statement(
         any_of(tasks.c.name, "names"),
         tasks.c.deleted_at.is_not(None),
     )
+)
+_SETTLE = Statement(
+    update(tasks)
+    .values(declared_hash=bindparam("new_hash", type_=Text))
+    .where(tasks.c.id == bindparam("task_id", type_=Id))
 )
 _WRITTEN = tuple(name for name in FIELDS if name != "name")
 _DONE = (ApplyAction.CREATE, ApplyAction.EDIT, ApplyAction.ADOPT)
@@ -78,6 +84,7 @@ async def apply(tx: Tx, wanted: TaskSet, asked: Asked) -> Made:
     let_go = [*made_again, *[before.name for before, after in work.written if before is not None and after is None]]
     if let_go:
         await tx.run(_LET_GO, owner=work.owner, names=sorted(let_go))
+    await _settle(tx, made.steps)
     return Made(made, tuple(new_groups), tuple(work.written), work.aftermath)
 
 
@@ -134,6 +141,16 @@ async def _write(tx: Tx, work: _Work, step: Step, task: FileTask) -> None:
             work.aftermath.add(aftermath)
     work.ids[after.name] = after.id
     work.written.append((before, after))
+
+
+async def _settle(tx: Tx, steps: Sequence[Step]) -> None:
+    """What somebody else did, and the file says too by now, is as applied: undone later, it would be nobody's drift."""
+    for step in steps:
+        if step.task is not None and step.stored is not None and step.change.action is ApplyAction.UNCHANGED:
+            version = step.stored.version
+            if applied_version(step.stored) != version:
+                new_hash = declared_hash(step.task.declaration, version)
+                await tx.run(_SETTLE, task_id=step.stored.id, new_hash=new_hash)
 
 
 async def _remove(tx: Tx, work: _Work, task: Task) -> None:

@@ -14,6 +14,7 @@ from hourhand.model.task import Declaration, Task, TaskDefinition
 from hourhand.model.task_file import Drift, FileTask, TaskSet
 from hourhand.model.words import TaskType
 from hourhand.rules.applying import Plan, Stored, applied_version, cycle_of, errors_of, file_owner, plan
+from hourhand.rules.closest import Closest
 from hourhand.rules.declaration import missing_dependency
 from hourhand.rules.reach import of_others
 from hourhand.store import reach
@@ -225,13 +226,14 @@ def _missing(wanted: TaskSet, stored: Stored) -> bool:
 def _beyond_reach(wanted: TaskSet, seen: _Seen, author: Author | None, known: Sequence[str]) -> Iterator[FieldError]:
     """What there is not and what is out of reach are one to a limited caller; what a task has already, it may keep."""
     living = seen.stored.living
+    close = Closest(known)
     for one in wanted.tasks:
         stored = living.get(one.declaration.definition.name)
-        kept = () if stored is None else stored.dependency_ids
+        kept = set() if stored is None else set(stored.dependency_ids)
         for name in one.declaration.depends_on:
             task = living.get(name)
             if task is not None and task.id not in kept and not reach.reaches(author, task.group):
-                yield FieldError(f"{one.place}.depends_on", name, missing_dependency(name, known))
+                yield FieldError(f"{one.place}.depends_on", name, missing_dependency(name, close))
 
 
 async def _past(tx: Tx, made: Plan) -> list[FieldError]:

@@ -13,6 +13,7 @@ from sqlalchemy import Text, bindparam, or_, select
 from hourhand.model.answers import Aftermath, Declared
 from hourhand.model.errors import DuplicateName, InvalidInput
 from hourhand.model.task import Declaration, Task, TaskDefinition
+from hourhand.rules.closest import Closest
 from hourhand.rules.declaration import Verdict, decide, declared_hash, in_order, missing_dependency, owner_of
 from hourhand.rules.schedule import At, parse
 from hourhand.store.database import Tx
@@ -123,7 +124,9 @@ def _dependencies(work: _Work, declaration: Declaration) -> tuple[tuple[int, ...
     """Their ids, or why there are none."""
     missing = [name for name in declaration.depends_on if name not in work.living]
     if missing:
-        return (), missing_dependency(missing[0], {*work.living, *[one.definition.name for one in work.ordered]})
+        return (), missing_dependency(
+            missing[0], Closest([*work.living, *[one.definition.name for one in work.ordered]])
+        )
     ids = {*declaration.definition.dependency_ids, *[work.living[name].id for name in declaration.depends_on]}
     return tuple(sorted(ids)), ""
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Double, Table, bindparam, delete, func, or_, select
+from sqlalchemy import Double, Table, and_, bindparam, delete, func, not_, or_, select
 
+from hourhand.model.alert import ScopeKind
 from hourhand.model.answers import Aftermath
-from hourhand.model.demo import DEMO_APP, DEMO_GROUP, DemoState
+from hourhand.model.demo import DEMO_GROUP, DemoState
 from hourhand.model.errors import Conflict
-from hourhand.rules.declaration import owner_of
-from hourhand.store import alert_rules, edit, limits
+from hourhand.rules.demo import DEMO_OWNER
+from hourhand.store import alert_rules, calendars, edit, limits
 from hourhand.store import groups as group_rows
 from hourhand.store.cancel import cancel_instances
-from hourhand.store.database import Tx
+from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import lock_tasks
 from hourhand.store.schema import (
     execution_logs,
@@ -38,13 +39,16 @@ from hourhand.store.sql import any_of, constant, lease_clock, plus_seconds
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, from_micros
 
-OWNER = owner_of(DEMO_APP)
 LOADED = "demo_loaded_at"
 BATCH = 2_000
 """Endings removed in one transaction: others get their turn in between."""
-_NAMED = 5
 
-_owned = tasks.c.managed_by == constant(OWNER)
+# `rules.demo.is_sample`: `managed_by` alone could be anybody's writing.
+_owned = and_(
+    tasks.c.managed_by.is_not_distinct_from(constant(DEMO_OWNER)),
+    tasks.c.created_by == constant(DEMO_OWNER),
+    tasks.c.declared_hash.is_not(None),
+)
 _ago = plus_seconds(lease_clock(), bindparam("ago", type_=Double))
 _in_group = bindparam("group_id", type_=Id)
 # Looked at first, by keys: where there is no demo, nothing else is asked.
@@ -67,20 +71,30 @@ _SERVING = Statement(
     .select_from(executors)
     .where(executors.c.group_id == _in_group, executors.c.last_heartbeat >= _ago)
 )
-_not_owned = tasks.c.managed_by.is_distinct_from(constant(OWNER))
 _DEPENDENTS = Statement(
     select(tasks.c.name)
     .distinct()
     .join(task_dependencies, task_dependencies.c.task_id == tasks.c.id)
-    .where(any_of(task_dependencies.c.depends_on_id, "ids"), tasks.c.deleted_at.is_(None), _not_owned)
+    .where(any_of(task_dependencies.c.depends_on_id, "ids"), tasks.c.deleted_at.is_(None), not_(_owned))
     .order_by(tasks.c.name)
-    .limit(constant(_NAMED + 1))
+    .limit(constant(group_rows.NAMED + 1))
 )
 _STRANGERS = Statement(
     select(tasks.c.name)
-    .where(tasks.c.group_id == _in_group, tasks.c.deleted_at.is_(None), _not_owned)
+    .where(tasks.c.group_id == _in_group, tasks.c.deleted_at.is_(None), not_(_owned))
     .order_by(tasks.c.name)
-    .limit(constant(_NAMED + 1))
+    .limit(constant(group_rows.NAMED + 1))
+)
+_WINDOWS = Statement(
+    select(maintenance_windows.c.name)
+    .where(
+        or_(
+            and_(maintenance_windows.c.scope == constant("task"), any_of(maintenance_windows.c.scope_id, "ids")),
+            and_(maintenance_windows.c.scope == constant("group"), maintenance_windows.c.scope_id == _in_group),
+        )
+    )
+    .order_by(maintenance_windows.c.name)
+    .limit(constant(group_rows.NAMED + 1))
 )
 _ENDED = Statement(
     select(execution_logs.c.id, execution_logs.c.instance_id)
@@ -110,11 +124,18 @@ _REMOVE_ABOUT_TASKS = (
             or_(any_of(task_dependencies.c.task_id, "ids"), any_of(task_dependencies.c.depends_on_id, "ids"))
         )
     ),
-    *(_scoped(table, scope="task", name="ids") for table in (pauses, maintenance_windows, past_windows)),
+    *(_scoped(table, scope="task", name="ids") for table in (pauses, past_windows)),
     Statement(delete(tasks).where(any_of(tasks.c.id, "ids"), _owned)),
 )
 _REMOVE_STATES = Statement(delete(alert_states).where(any_of(alert_states.c.subject, "subjects")))
-_RULES = Statement(select(rule_rows.c.id).where(rule_rows.c.created_by == constant(OWNER)).order_by(rule_rows.c.id))
+_RULES = Statement(
+    select(rule_rows.c.id).where(rule_rows.c.created_by == constant(DEMO_OWNER)).order_by(rule_rows.c.id)
+)
+_OTHER_RULES = Statement(
+    select(rule_rows.c.name, rule_rows.c.scope)
+    .where(rule_rows.c.created_by != constant(DEMO_OWNER))
+    .order_by(rule_rows.c.name)
+)
 _REMOVE_SILENT = Statement(
     delete(executors).where(executors.c.group_id == _in_group, executors.c.last_heartbeat < _ago)
 )
@@ -169,20 +190,40 @@ async def stop(
 async def _refuse_to_take_along(tx: Tx, ids: Sequence[int]) -> None:
     """What people made on top of the demo is theirs: they decide what becomes of it."""
     (signs,) = await tx.fetch(_SIGNS)
-    if ids and (found := await tx.fetch(_DEPENDENTS, ids=ids)):
+    group_id = signs["group_id"] or 0
+    if found := await tx.fetch(_DEPENDENTS, ids=ids):
         raise Conflict(
-            f"tasks that are not the demo's depend on sample tasks ({_few(found)}): take these dependencies away first"
+            f"tasks that are not the demo's depend on sample tasks ({_names(found)}): take these dependencies away "
+            "first"
         )
-    if signs["group_id"] is not None and (found := await tx.fetch(_STRANGERS, group_id=signs["group_id"])):
+    if found := await tx.fetch(_STRANGERS, group_id=group_id):
         raise Conflict(
-            f"group {DEMO_GROUP!r} has tasks that are not the demo's ({_few(found)}): move them to another group, "
+            f"group {DEMO_GROUP!r} has tasks that are not the demo's ({_names(found)}): move them to another group, "
             "or delete them first"
         )
+    about = {(ScopeKind.TASK.value, one) for one in ids} | {(ScopeKind.GROUP.value, group_id)}
+    if found := [row for row in await tx.fetch(_OTHER_RULES) if _scope(row["scope"]) in about]:
+        raise Conflict(
+            f"alert rules that are not the demo's are about it ({_names(found)}): give them another scope, or delete "
+            "them first"
+        )
+    if found := await tx.fetch(_WINDOWS, ids=ids, group_id=group_id):
+        raise Conflict(
+            f"maintenance windows are about the demo ({_names(found)}): give them another scope, or delete them first"
+        )
+    if limited := await limits.holders(tx, DEMO_GROUP):
+        raise Conflict(
+            f"group {DEMO_GROUP!r} is what some are limited to ({group_rows.few(limited)}): limit these users to other "
+            "groups or delete them, and revoke these tokens first"
+        )
 
 
-def _few(rows: Sequence[Any]) -> str:
-    names = [row["name"] for row in rows]
-    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+def _names(rows: Sequence[Row]) -> str:
+    return group_rows.few([row["name"] for row in rows])
+
+
+def _scope(stored: Mapping[str, Any]) -> tuple[Any, Any]:
+    return stored.get("kind"), stored.get("id")
 
 
 async def check_stopped(tx: Tx, lease_seconds: float) -> None:
@@ -211,16 +252,21 @@ async def remove_endings(tx: Tx) -> int:
 
 async def remove_rest(tx: Tx, *, lease_seconds: float, turn: str) -> tuple[int, list[limits.Limited]]:
     """Remove everything else; how many tasks that were, and who was limited to the group."""
-    await tx.fetch(edit.ONE_AT_A_TIME)
+    # Whoever just now makes something about the demo comes before this, and is found, or after, and finds it gone.
+    await alert_rules.hold(tx, turn=turn)
+    for statement in (calendars.ONE_AT_A_TIME, edit.ONE_AT_A_TIME):
+        await tx.fetch(statement)
     await check_stopped(tx, lease_seconds)
     owned = await tx.fetch(_OWNED)
     ids = [row["id"] for row in owned]
     await lock_tasks(tx, ids)
+    (signs,) = await tx.fetch(_SIGNS)
+    group_id = signs["group_id"]
+    if group_id is not None:
+        await group_rows.lock_group(tx, group_id)
     await _refuse_to_take_along(tx, ids)
     for row in await tx.fetch(_RULES):
         await alert_rules.remove(tx, row["id"], turn=turn)
-    (signs,) = await tx.fetch(_SIGNS)
-    group_id = signs["group_id"]
     subjects = [f"task:{one}" for one in ids] + [f"group:{group_id}"]
     await tx.run(_REMOVE_STATES, subjects=subjects)
     for statement in _REMOVE_ABOUT_TASKS:

@@ -12,12 +12,13 @@ from hourhand.model.demo import PastEnding
 from hourhand.model.errors import Conflict
 from hourhand.model.task import Task
 from hourhand.model.words import Status
+from hourhand.rules.demo import is_sample
 from hourhand.rules.figures import HOUR, rounded_down
 from hourhand.rules.lanes import lane_of
 from hourhand.store import stats_fold
 from hourhand.store.database import Tx
 from hourhand.store.definitions import tasks_by_id
-from hourhand.store.demo import LOADED, OWNER
+from hourhand.store.demo import LOADED
 from hourhand.store.registry import lane_ids
 from hourhand.store.schema import (
     execution_logs,
@@ -162,7 +163,7 @@ async def write_past(tx: Tx, endings: Sequence[PastEnding]) -> int:
 def _check(endings: Sequence[PastEnding], known: dict[int, Task], now: datetime) -> None:
     for one in endings:
         task = known.get(one.task_id)
-        if task is None or task.managed_by != OWNER:
+        if task is None or not is_sample(task):
             named = one.task_id if task is None else repr(task.name)
             raise Conflict(f"task {named} is none of the demo's: only sample tasks can be given a past")
         if not now - LONGEST_AGO <= one.scheduled_time <= one.end_time <= now:

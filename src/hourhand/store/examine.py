@@ -136,7 +136,7 @@ async def examine(tx: Tx, *, lease_seconds: float) -> Examined:
         tasks_due=due["due"],
         overdue_seconds=_since(due["oldest"], now),
         ledger_floor=await ledger_floor(tx),
-        oldest_history=oldest["oldest"],
+        oldest_log=oldest["oldest"],
         alert_rules=secrets["rules"],
         unsent=await _unsent(tx),
         audit_sealed=next((row["number"] for row in await tx.fetch(_SEALED)), 0),

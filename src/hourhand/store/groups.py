@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Text, bindparam, delete, select, update
@@ -79,18 +79,23 @@ async def edit_group(tx: Tx, group_id: int, changes: Mapping[str, Any]) -> tuple
     return before, group_of(row)
 
 
+async def lock_group(tx: Tx, group_id: int) -> Group:
+    """One group, of which nobody can write a task or a limit meanwhile."""
+    return await _one(tx, _LOCK, group_id)
+
+
 async def delete_group(tx: Tx, group_id: int) -> Group:
     """Remove a group that nothing needs any more; what has ended keeps its number."""
-    group = await _one(tx, _LOCK, group_id)
+    group = await lock_group(tx, group_id)
     if group.name == DEFAULT_GROUP:
         raise Conflict(f"group {group.name!r} is where tasks belong that name no other: it stays")
     if found := await tx.fetch(_TASKS, group_id=group_id):
         raise Conflict(
-            f"group {group.name!r} has tasks ({_few([row['name'] for row in found])}): move them to another group, "
+            f"group {group.name!r} has tasks ({few([row['name'] for row in found])}): move them to another group, "
             "or delete them first"
         )
     if found := await tx.fetch(_EXECUTORS, group_id=group_id):
-        raise Conflict(f"group {group.name!r} has executors ({_few([row['id'] for row in found])}): stop them first")
+        raise Conflict(f"group {group.name!r} has executors ({few([row['id'] for row in found])}): stop them first")
     if found := await tx.fetch(_LIVING, group_id=group_id):
         raise Conflict(
             f"group {group.name!r} has instances that have not ended (such as {found[0]['id']}): "
@@ -127,5 +132,6 @@ def described(group: Group) -> dict[str, Any]:
     }
 
 
-def _few(names: list[str]) -> str:
+def few(names: Sequence[str]) -> str:
+    """The first of these names, for a message."""
     return ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")

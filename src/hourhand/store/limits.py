@@ -37,6 +37,16 @@ _LIMIT = {
 }
 
 
+_HOLDERS = {
+    "user": Statement(select(user_rows.c.name, user_rows.c.groups).where(user_rows.c.groups.is_not(None))),
+    "token": Statement(
+        select(api_tokens.c.name, api_tokens.c.groups).where(
+            api_tokens.c.groups.is_not(None), api_tokens.c.revoked_at.is_(None)
+        )
+    ),
+}
+
+
 class Limited(NamedTuple):
     """A user or token, before and after, as the audit shows it."""
 
@@ -44,6 +54,12 @@ class Limited(NamedTuple):
     id: int
     before: dict[str, Any]
     after: dict[str, Any]
+
+
+async def holders(tx: Tx, name: str) -> list[str]:
+    """Who is limited to a group, such as `user ada`; tokens that were revoked are nobody."""
+    found = [(kind, row) for kind, statement in _HOLDERS.items() for row in await tx.fetch(statement)]
+    return sorted(f"{kind} {row['name']}" for kind, row in found if name in row["groups"])
 
 
 async def forget_group(tx: Tx, name: str) -> list[Limited]:

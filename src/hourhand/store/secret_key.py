@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Text, bindparam, func, select, update
 
 from hourhand.contracts.sealing import Reseal
 from hourhand.model.errors import Conflict
+from hourhand.model.sealing import Resealed, Unopened
 from hourhand.service.post import owner_of
 from hourhand.store.database import Tx
 from hourhand.store.schema import store_values
@@ -21,6 +21,8 @@ from hourhand.store.types import Id, Json
 
 _NAME = "secret_key_check"
 _KNOWN = Statement(select(store_values.c.text).where(store_values.c.name == _NAME))
+# Whoever writes what is sealed holds it; whoever rotates waits for him, and he for whoever rotates.
+_HELD = Statement(select(store_values.c.text).where(store_values.c.name == _NAME).with_for_update(read=True))
 _LOCKED = Statement(select(store_values.c.text).where(store_values.c.name == _NAME).with_for_update())
 _FIRST = Statement(
     insert(store_values).values(name=_NAME, text=bindparam("check", type_=Text)).on_conflict_do_nothing()
@@ -28,7 +30,9 @@ _FIRST = Statement(
 _CHANGE = Statement(
     update(store_values).values(text=bindparam("check", type_=Text)).where(store_values.c.name == _NAME)
 )
-_RULES = Statement(select(alert_rules.c.id, alert_rules.c.targets).order_by(alert_rules.c.id).with_for_update())
+_RULES = Statement(
+    select(alert_rules.c.id, alert_rules.c.name, alert_rules.c.targets).order_by(alert_rules.c.id).with_for_update()
+)
 _RESEALED = Statement(
     update(alert_rules)
     .values(targets=bindparam("new_targets", type_=Json()))
@@ -43,6 +47,12 @@ async def known(tx: Tx) -> str | None:
     return str(rows[0]["text"]) if rows else None
 
 
+async def held(tx: Tx) -> str | None:
+    """The key's check value, which stays as it is until this transaction ends."""
+    rows = await tx.fetch(_HELD)
+    return str(rows[0]["text"]) if rows else None
+
+
 async def agree(tx: Tx, check: str) -> bool:
     """Whether this is the key's check value; the first that comes decides."""
     rows = await tx.fetch(_KNOWN)
@@ -52,8 +62,8 @@ async def agree(tx: Tx, check: str) -> bool:
     return bool(rows[0]["text"] == check)
 
 
-async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> int:
-    """Seal every secret with another key; how many. Who wants to rotate at the same time waits, and is refused."""
+async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> Resealed:
+    """Seal every secret with another key. Who wants to rotate at the same time waits, and is refused."""
     rows = await tx.fetch(_LOCKED)
     if not rows or rows[0]["text"] != before:
         raise Conflict("the store's secrets are sealed with another key than this one: somebody has rotated it already")
@@ -63,16 +73,22 @@ async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> int:
             f"{others['found']} data sources have secrets, which this release does not seal anew: use a newer one"
         )
     count = 0
+    unopened: list[Unopened] = []
     for row in await tx.fetch(_RULES):
-        targets = _resealed(row["targets"], anew)
-        await tx.run(_RESEALED, rule_id=row["id"], new_targets=targets)
-        count += len(targets)
+        pairs = [(one, _resealed(one, anew)) for one in row["targets"]]
+        await tx.run(_RESEALED, rule_id=row["id"], new_targets=[new or old for old, new in pairs])
+        count += sum(new is not None for _, new in pairs)
+        unopened += [
+            Unopened(rule_id=row["id"], rule=row["name"], target=old["shown"]) for old, new in pairs if new is None
+        ]
     await tx.run(_CHANGE, check=after)
-    return count
+    return Resealed(count=count, unopened=tuple(unopened))
 
 
-def _resealed(targets: Sequence[dict[str, Any]], anew: Reseal) -> list[dict[str, Any]]:
-    return [
-        {**one, "sealed": base64.b64encode(anew(owner_of(one["id"]), base64.b64decode(one["sealed"]))).decode()}
-        for one in targets
-    ]
+def _resealed(target: dict[str, Any], anew: Reseal) -> dict[str, Any] | None:
+    """None if it cannot be opened."""
+    try:
+        sealed = anew(owner_of(target["id"]), base64.b64decode(target["sealed"]))
+    except ValueError:  # not even base64
+        return None
+    return None if sealed is None else {**target, "sealed": base64.b64encode(sealed).decode()}

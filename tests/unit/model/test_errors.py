@@ -59,6 +59,8 @@ def test_wrong_input_carries_one_error_per_field() -> None:
     assert refused.errors == (FieldError("name", "", "is empty"), FieldError("priority", 10, "is too low"))
     assert str(refused) == "name: is empty; priority: is too low"
     assert InvalidInput.one("name", "", "is empty").errors == (FieldError("name", "", "is empty"),)
+    assert [each.field for each in refused.within("tasks.3").errors] == ["tasks.3.name", "tasks.3.priority"]
+    assert InvalidInput.one("", [], "is no object").within("tasks.0").errors[0].field == "tasks.0"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hourhand.model.task import Task, TaskDefinition
 from hourhand.model.task_file import Drift, TaskSet
 from hourhand.model.words import TaskType
 from hourhand.rules.applying import Plan, Stored, applied_version, cycle_of, errors_of, file_owner, plan, summary
+from hourhand.rules.closest import FEW
 from hourhand.rules.task_files import read_tasks
 
 AT = datetime(2026, 11, 15, 9, tzinfo=UTC)
@@ -73,6 +74,30 @@ def test_a_tuple_is_no_other_than_a_list() -> None:
     assert actions(planned(wanted({}), stored_task(payload={"command": ("true",)}))) == {"load": "unchanged"}
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        (1, True, False),
+        (False, 0, False),
+        (True, True, True),
+        (1, 1.0, True),
+        ([1, {"a": True}], [1, {"a": 1}], False),
+        ([1], [1, 1], False),
+        ({"a": 1}, {"b": 1}, False),
+        ({"a": 1, "b": [2]}, {"b": [2.0], "a": 1}, True),
+        ("1", 1, False),
+        (None, False, False),
+    ],
+)
+def test_values_are_compared_as_json_has_them(before: object, after: object, *, same: bool) -> None:
+    task = stored_task(type=TaskType.PYTHON, payload={"handler": "h", "args": {"x": before}})
+    said = TaskSet(
+        name="billing",
+        tasks=read_tasks([{"name": "load", "handler": "h", "payload": {"args": {"x": after}}}]).tasks,
+    )
+    assert actions(planned(said, task)) == {"load": "unchanged" if same else "edit"}
+
+
 def test_keys_of_a_payload_come_and_go() -> None:
     task = stored_task(payload={"command": ["true"], "cwd": "/a", "stdin": None})
     (change,) = planned(wanted({"payload": {"success_codes": [1]}}), task).changes
@@ -106,6 +131,8 @@ def test_what_is_gone_is_left_or_removed(*, prune: bool) -> None:
     others = [stored_task("other", 3, managed_by="file:other"), stored_task("unread", 4)]
     made = planned(replace(wanted({}), unread=("unread",)), stored_task(), stored_task("old", 2), *others, prune=prune)
     assert actions(made) == {"load": "unchanged", "old": "delete" if prune else "gone"}
+    stays = "" if prune else ", and stays as it is unless it is pruned"
+    assert made.changes[1].reason == f"it is no longer in the file{stays}"
 
 
 def test_what_is_needed_is_not_removed() -> None:
@@ -142,6 +169,9 @@ def test_a_rename_is_told_where_the_task_is_now() -> None:
     renamed = stored_task("renamed", updated_by="bob")
     made = planned(wanted({}), renamed, applied={1: was})
     assert "bob has renamed it from 'load'" in str(made.changes[1].reason)
+    assert "stays as it is" in str(made.changes[1].reason)
+    pruned = planned(wanted({}), renamed, applied={1: was}, prune=True).changes[1]
+    assert (pruned.action, str(pruned.reason)[-31:]) == ("delete", "under this name it is not in the file"[-31:])
     same = planned(wanted({}), stored_task("old", 2), applied={2: definition_of(stored_task("old", 2))})
     assert "no longer in the file" in str(same.changes[1].reason)
 
@@ -184,6 +214,24 @@ def test_unknown_groups_and_tasks_are_told_with_a_hint() -> None:
         "tasks.0.depends_on": "it depends on 'laod', and there is no task of that name: did you mean 'load'?",
         "tasks.1.group": "there is no group 'qqq': list it under groups, and it will be made",
     }
+
+
+def test_only_the_first_of_many_errors_have_a_hint() -> None:
+    said = wanted(*[{"name": f"t{number}", "depends_on": ["laod"], "group": "defalt"} for number in range(50)])
+    stored = Stored(living={}, names={}, groups={"default"})
+    messages = [error.message for error in errors_of(said, stored, ["load"])]
+    assert len(messages) == 100
+    assert sum("did you mean" in one for one in messages) == 2 * FEW
+
+
+def test_what_is_expected_is_taken_to_be_there() -> None:
+    said = wanted({"group": "new", "depends_on": ["coming"]}, groups=("new", "other"))
+    stored = Stored(living={}, names={}, groups={"default"})
+    assert [one.field for one in errors_of(said, stored, [])] == ["tasks.0.depends_on"]
+    said = replace(said, expected_tasks=("coming",), expected_groups=("new",))
+    assert list(errors_of(said, stored, [])) == []
+    assert planned(said).groups == ("other",)
+    assert list(errors_of(replace(said, groups=()), stored, [])) == []
 
 
 def test_a_circle_is_told_of_the_sets_own_task_and_hides_what_is_to_be_hidden() -> None:

@@ -104,6 +104,10 @@ def test_a_step_out_of_its_field_matches_the_first_value_alone_as_in_cron(when: 
         ("@every 5m x", "'@every' is not a word"),
         ("0~59 * * * * x", "minute: '0~59' lets cron pick a number anew"),
         ("0 ~ * * * x", "hour: '~'"),
+        ("5/15 * * * * x", "minute: '5/15' has a step without a range"),
+        ("0,5/15 * * * * x", "write 5-59/15 or 5"),
+        ("0 0 * jan/3 * x", "month: 'jan/3' has a step without a range"),
+        ("0 0 * * 1/90 x", "write 1-7/90 or 1"),
         ("61 * * * * x", "minute: '61' is out of range"),
         ("0 0 30 2 * x", "never fires"),
         ("0 0 * * funday x", "day-of-week: 'funday'"),
@@ -140,8 +144,11 @@ def test_a_system_crontab_names_the_user() -> None:
     [
         ("mail joe%Dear Joe,%%bye%", "mail joe", "Dear Joe,\n\nbye\n"),
         ("date +\\%F", "date +%F", None),
-        ("cat%100\\% sure%yes", "cat", "100% sure\nyes"),
-        ("echo a\\\\%b", "echo a\\\\", "b"),
+        ("cat%100\\% sure%yes", "cat", "100% sure\nyes\n"),
+        ("echo a\\\\%b", "echo a\\\\", "b\n"),
+        ("echo a\\\\\\%b", "echo a\\\\%b", None),
+        ("cat%a\\\\%b", "cat", "a\\%b\n"),
+        ("cat%a%", "cat", "a\n"),
         ("true %", "true ", ""),
         ("echo a # b", "echo a # b", None),
         ("echo 'a  b'   ", "echo 'a  b'", None),
@@ -150,6 +157,12 @@ def test_a_system_crontab_names_the_user() -> None:
 def test_a_percent_sign_ends_the_command_and_begins_its_input(text: str, command: str, stdin: str | None) -> None:
     entry = only(f"0 0 * * * {text}\n")
     assert (entry.command, entry.stdin) == (command, stdin)
+
+
+def test_backslashes_in_a_row_which_crons_take_differently_are_noted() -> None:
+    assert "Debian's cron makes one of them" in only("@daily printf 'a\\\\n'\n").notes[0]
+    assert only("@daily printf 'a\\n' 5\\%\n").notes == ()
+    assert only("@daily cat%a\\\\b\n").notes == (), "only in commands"
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_the_home_of_an_unknown_user_is_unknown() -> None:
 
 
 def test_input_is_given_to_the_command() -> None:
-    assert only("@daily cat%a%b\n").fields["payload"]["stdin"] == "a\nb"
+    assert only("@daily cat%a%b\n").fields["payload"]["stdin"] == "a\nb\n"
     assert "stdin" not in only("@daily cat%\n").fields["payload"]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hourhand.model.errors import InvalidInput
 from hourhand.model.task import Declaration, Task, TaskDefinition
 from hourhand.model.words import TaskType
+from hourhand.rules.closest import Closest
 from hourhand.rules.declaration import Verdict, decide, declared_hash, in_order, missing_dependency, owner_of
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -143,11 +144,23 @@ def test_a_cycle_is_refused_by_name() -> None:
         in_order([declaration("a", "a")])
 
 
+def test_a_cycle_at_the_end_of_a_long_chain_is_named_alone() -> None:
+    chain = [declaration(str(number), str(number + 1)) for number in range(5_000)]
+    with pytest.raises(InvalidInput, match=r"a cycle: 5000 → z → 5000$"):
+        in_order([*chain, declaration("5000", "z"), declaration("z", "5000")])
+
+
+def test_a_task_may_depend_on_thousands() -> None:
+    many = [declaration(str(number)) for number in range(5_000)]
+    everything = declaration("all", *[one.definition.name for one in many])
+    assert in_order([everything, *many]) == (*many, everything)
+
+
 def test_a_name_declared_twice_is_refused() -> None:
     with pytest.raises(InvalidInput, match="two tasks named 'a' are declared"):
         in_order([declaration("a"), replace(declaration("a"), depends_on=("b",))])
 
 
 def test_a_missing_dependency_is_named_with_what_was_probably_meant() -> None:
-    assert missing_dependency("laod", ["load", "extract"]).endswith("did you mean 'load'?")
-    assert missing_dependency("x", []).endswith("create or declare it first")
+    assert missing_dependency("laod", Closest(["load", "extract"])).endswith("did you mean 'load'?")
+    assert missing_dependency("x", Closest([])).endswith("create or declare it first")

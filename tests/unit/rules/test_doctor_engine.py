@@ -146,11 +146,11 @@ def test_partitions() -> None:
 
 def test_retention() -> None:
     assert "nothing is old enough" in one(doctor_engine.retention, examined()).summary
-    floor = one(doctor_engine.retention, examined(ledger_floor=AT, oldest_history=AT))
+    floor = one(doctor_engine.retention, examined(ledger_floor=AT, oldest_log=AT))
     assert "before 2026-11-15 has been removed" in floor.summary
-    old = examined(ledger_floor=AT, oldest_history=AT - timedelta(days=40))
+    old = examined(ledger_floor=AT, oldest_log=AT - timedelta(days=40))
     assert one(doctor_engine.retention, old).level is Level.WARNING
-    store = Examined(looked_at=AT, oldest_history=AT - timedelta(days=40))
+    store = Examined(looked_at=AT, oldest_log=AT - timedelta(days=40))
     assert one(doctor_engine.retention, told(replace(PROCESS, retention_days=60), store)).level is Level.OK
 
 

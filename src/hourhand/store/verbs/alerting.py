@@ -24,7 +24,9 @@ class Alerting(Transactions):
     def _medians(self) -> Medians:
         return Medians()
 
-    async def create_alert_rule(self, definition: AlertDefinition, targets: Sequence[Target], *, by: str) -> AlertRule:
+    async def create_alert_rule(
+        self, definition: AlertDefinition, targets: Sequence[Target | str], *, by: str
+    ) -> AlertRule:
         turn = secrets.token_hex(8)
 
         async def create(tx: Tx) -> tuple[AlertRule, int]:
@@ -37,7 +39,7 @@ class Alerting(Transactions):
         return rule
 
     async def edit_alert_rule(
-        self, rule_id: int, changes: Mapping[str, Any], targets: Sequence[Target] | None = None, *, by: str
+        self, rule_id: int, changes: Mapping[str, Any], targets: Sequence[Target | str] | None = None, *, by: str
     ) -> AlertRule:
         turn = secrets.token_hex(8)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hourhand.model.audit import Change
 from hourhand.model.errors import DuplicateName
 from hourhand.model.hints import Hint
@@ -43,7 +45,7 @@ class Applying(Transactions):
         if dry_run or wanted.unread:
             looked = await self._read(lambda tx: look(tx, wanted, asked))
             return _answer(wanted, looked.plan, applied=False)
-        made = await self._apply(wanted, asked)
+        made = await self._apply(replace(wanted, expected_tasks=(), expected_groups=()), asked)
         await self.follow(made.aftermath)
         if made.tasks:
             self._hints.ring(Hint.WAKE)

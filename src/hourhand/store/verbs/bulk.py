@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hourhand.model.answers import Aftermath
+from hourhand.model.errors import InvalidInput
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.graph import Graph
 from hourhand.model.hints import Hint
-from hourhand.store import audit, cancel, graph, listing, reach
+from hourhand.model.task import Task, TaskDefinition
+from hourhand.store import audit, cancel, edit, graph, listing, reach
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
 from hourhand.store.verbs import instances
@@ -17,6 +19,29 @@ from hourhand.store.verbs.transactions import Transactions
 
 class Bulk(Transactions):
     """Many at once."""
+
+    async def create_tasks(self, definitions: Sequence[TaskDefinition], *, by: str) -> list[Task]:
+        # Two who make the same names in another order would wait for each other.
+        order = sorted(range(len(definitions)), key=lambda place: definitions[place].name)
+
+        async def create(tx: Tx) -> list[Task]:
+            made: dict[int, Task] = {}
+            for place in order:
+                try:
+                    task = await edit.create_task(
+                        tx, definitions[place], by=by, look_ahead=self.look_ahead, author=self._author
+                    )
+                except InvalidInput as refused:
+                    raise refused.within(f"tasks.{place}") from None
+                made[place] = task
+                after = audit.task_seen(task)
+                await self._record(tx, "create", "task", task.id, summary=f"task {task.name!r}", after=after)
+            return [made[place] for place in range(len(definitions))]
+
+        tasks = await self._write(create)
+        self._hints.ring(Hint.WAKE)
+        self._hints.ring(Hint.TASKS, [task.id for task in tasks])
+        return tasks
 
     async def count_tasks(self, wanted: TaskFilter, *, most: int) -> int:
         return await self._read(lambda tx: listing.count_tasks(tx, wanted, most=most))

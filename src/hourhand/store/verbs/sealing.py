@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hourhand.contracts.sealing import Reseal
+from hourhand.model.sealing import Resealed
 from hourhand.store import secret_key
 from hourhand.store.database import Tx
 from hourhand.store.verbs.transactions import Transactions
@@ -17,10 +18,13 @@ class Sealing(Transactions):
     async def key_check(self) -> str | None:
         return await self._read(secret_key.known)
 
-    async def reseal(self, anew: Reseal, *, before: str, after: str) -> int:
-        async def change(tx: Tx) -> int:
-            count = await secret_key.reseal(tx, anew, before=before, after=after)
-            await self._record(tx, "rotate", "secret-key", None, summary=f"{count} secrets are sealed anew")
-            return count
+    async def reseal(self, anew: Reseal, *, before: str, after: str) -> Resealed:
+        async def change(tx: Tx) -> Resealed:
+            done = await secret_key.reseal(tx, anew, before=before, after=after)
+            told = f"{done.count} secrets are sealed anew"
+            if done.unopened:
+                told += f"; {len(done.unopened)} could not be opened, and stay as they are"
+            await self._record(tx, "rotate", "secret-key", None, summary=told)
+            return done
 
         return await self._write(change)
