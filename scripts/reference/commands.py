@@ -9,10 +9,10 @@ from typing import Any
 from typer import Context
 from typer.main import get_command
 
+from hourhand.cli.helping import BY_DEFAULT, bounds_of, choices_of, default_of, value_of
 from hourhand.cli.main import app
 from reference.markdown import code, page, prose, table
 
-_BY_DEFAULT = re.compile(r"\s*\[dim\](.*?)\[/dim\]\s*$")
 _MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|yellow)\]")
 INTRODUCTION = (
     "Every command with its arguments and options, as `--help` shows them. What holds for all of them, and examples, "
@@ -48,7 +48,7 @@ def _one(command: Any, context: Context) -> Iterator[str]:  # noqa: ANN401
         yield table(
             ["option", "value", "default", "what"],
             [
-                (_names(param), _value(param, context), _default(param, context), _what(param))
+                (_names(param), _value(param), _default(param, context), _what(param))
                 for param in options
                 if param.rich_help_panel == panel
             ],
@@ -73,46 +73,24 @@ def _names(param: Any) -> str:  # noqa: ANN401
     return ", ".join(code(name) for name in [*param.opts, *param.secondary_opts])
 
 
-def _value(param: Any, context: Context) -> str:  # noqa: ANN401
+def _value(param: Any) -> str:  # noqa: ANN401
     if param.is_flag:
         return ""
-    shown = str(param.display_type_rich(context)).strip("<>")
-    named = re.sub(r"^list\[(.*)\]$", r"\1", shown)
-    words = {
-        "str": "TEXT",
-        "int": "NUMBER",
-        "float": "NUMBER",
-        "Path": "PATH",
-        "path": "PATH",
-        "file": "PATH",
-        "directory": "FOLDER",
-    }
+    named = "|".join(choices_of(param)) or value_of(param)
     said = "repeatable" in (param.help or "")
-    return code(words.get(named.removesuffix(" range"), named)) + (
-        ", repeatable" if param.multiple and not said else ""
-    )
+    return code(named) + (", repeatable" if param.multiple and not said else "")
 
 
 def _default(param: Any, context: Context) -> str:  # noqa: ANN401
-    said = _BY_DEFAULT.search(param.help or "")
-    if said:
-        return said[1]
     if param.required:
         return "required"
-    default = param.get_default(context, call=False)
-    if default in (None, (), [], False) or not param.show_default:
-        return ""
-    return code(str(getattr(default, "value", default)))
+    default = default_of(param, context)
+    return code(default) if default and not BY_DEFAULT.search(param.help or "") else default
 
 
 def _what(param: Any) -> str:  # noqa: ANN401
-    text = prose(_plain(_BY_DEFAULT.sub("", param.help or "")))
-    bounds = {
-        (False, False): f"From {param.min} to {param.max}.",
-        (False, True): f"At least {param.min}.",
-        (True, False): f"At most {param.max}.",
-    }
-    return f"{text} {bounds.get((param.min is None, param.max is None), '')}".strip()
+    text = prose(_plain(BY_DEFAULT.sub("", param.help or "")))
+    return f"{text} {bounds_of(param)}".strip()
 
 
 def _plain(text: str) -> str:

@@ -54,19 +54,20 @@ def run_here(folder: Path, *arguments: str, **more: str) -> Ran:
     return Ran(code, out.getvalue(), err.getvalue())
 
 
-def run(folder: Path, *arguments: str, **more: str) -> Ran:
-    """In a process of its own."""
+def run(folder: Path, *arguments: str, together: bool = False, **more: str) -> Ran:
+    """In a process of its own; with `together` all it prints is in `out`, in the order in which it was printed."""
     done = subprocess.run(
         [sys.executable, "-m", "hourhand", *arguments],
         cwd=folder,
         env=environment(**more),
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if together else subprocess.PIPE,
         text=True,
         timeout=120,
         check=False,
     )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return Ran(done.returncode, done.stdout, done.stderr or "")
 
 
 class Terminal:

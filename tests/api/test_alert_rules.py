@@ -73,6 +73,7 @@ async def test_targets_are_kept_by_their_ids_and_replaced_otherwise(alerting: ht
     assert edited["targets"][1] == kept
     gone = made["targets"][0]["id"]
     assert "no target of this id" in refused(await alerting.patch(where, json={"targets": [{"id": gone}]}))["targets.0"]
+    assert "no id" in refused(await alerting.patch(where, json={"targets": [{"id": 5}]}))["targets.0"]
     twice = [{"id": kept["id"]}] * 2
     assert "named twice" in refused(await alerting.patch(where, json={"targets": twice}))["targets"]
 

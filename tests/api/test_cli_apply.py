@@ -135,6 +135,7 @@ def test_a_task_of_another_file_is_refused_unless_it_is_taken_over(hourhand: She
     file = hourhand.file(name, load(name))
     seen = hourhand("apply", "-f", file, "--dry-run")
     assert (seen.code, seen.out.startswith(f"! refused {name}-load: it is managed by file:{name}-first")) == (1, True)
+    assert "take it over (--take-over" in seen.out
     said = hourhand.refused("apply", "-f", file, code=1)
     assert f"nothing was applied: '{name}-load': it is managed by file:{name}-first" in said
     assert f"taken over from file:{name}-first" in hourhand.done("apply", "-f", file, "--take-over").out

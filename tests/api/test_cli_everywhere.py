@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,6 +112,19 @@ def test_every_help_fits_into_80_columns(path: str, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert max(map(len, ran.out.split("\n"))) <= 80
     assert "Usage: hourhand" in ran.out
+
+
+@pytest.mark.parametrize("width", ["40", "80", "200"])
+@pytest.mark.parametrize("path", sorted(COMMANDS))
+def test_no_help_cuts_a_name_or_shows_a_type_of_ours(path: str, width: str, tmp_path: Path) -> None:
+    said = run_here(tmp_path, *path.split(), "--help", COLUMNS=width, TERM="dumb").out
+    shown = [one for one in COMMANDS[path].params if not one.hidden]
+    assert all(re.search(rf"{re.escape(name)}(?![\w-])", said) for one in shown for name in names_of(one))
+    assert not re.search(r"<[\w|\[\]]+>|xxl", said)
+
+
+def names_of(param: Any) -> list[str]:
+    return [*param.opts, *param.secondary_opts] if param.param_type_name == "option" else [param.display_name_raw]
 
 
 @pytest.mark.parametrize("path", sorted(COMMANDS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -13,7 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from api.cli import Ran, Terminal, environment
+import pytest
+
+from api.cli import Ran, Terminal, environment, run
 from serving import Served
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -167,3 +170,23 @@ def test_an_attempt_that_was_lost_is_said(tmp_path: Path) -> None:
     assert "".join(early).split("\n")[:-1] == said(range(LINES // 2))
     assert ran.out.split("\n") == [*said(range(LINES)), ""]
     assert "its executor was lost, and it is attempted again" in ran.err
+
+
+@pytest.mark.parametrize("streams", ["10", "0"])
+def test_an_attempt_that_failed_is_said_after_what_it_wrote_and_before_what_the_next_writes(
+    tmp_path: Path, streams: str
+) -> None:
+    with served(tmp_path, HOURHAND_MAX_STREAMS=streams) as process:
+        retrying = ("--max-retries", "2", "--retry-delay-seconds", "2", "--retry-backoff", "fixed")
+        Terminal(process).done("task", "add", "trips", "--command", "echo it trips; exit 3", *retrying)
+        ran = run(tmp_path, "task", "run", "trips", "--follow", together=True, HOURHAND_URL=process.address)
+    assert ran.code == 1
+    lines = [re.sub(r"[\d.]+ (m?s)\b", "N s", line) for line in ran.out.splitlines()]
+    assert lines == [
+        "it trips",
+        "Instance 1: attempt 1 of 3 failed: exit code 3; the next in N s",
+        "it trips",
+        "Instance 1: attempt 2 of 3 failed: exit code 3; the next in N s",
+        "it trips",
+        "Instance 1 of task 'trips': failed after 3 attempts (the last took N s): exit code 3",
+    ]

@@ -147,8 +147,9 @@ def test_everything_wrong_is_said_at_once(hourhand: Terminal) -> None:
 def test_edit_changes_what_is_given_and_nothing_else(hourhand: Terminal, name: str) -> None:
     added = hourhand.done("task", "add", name, "--command", "echo a", "--env", "A=1", "--retries", "1", "--json").json
     said = hourhand.done("task", "edit", name, "--command", "echo b", "--schedule", "@yearly").out
-    assert said == f"Task {name!r} is at version 2 now (schedule, payload).\n"
     edited = hourhand.done("task", "show", name, "--json").json
+    due = edited["next_fire_at"].replace("T", " ")
+    assert said == f"Task {name!r} is at version 2 now (schedule, payload); it fires next at {due}.\n"
     assert edited["payload"] == {"command": ["echo", "b"], "env": {"A": "1"}}
     changed = {field for field in added if added[field] != edited[field]}
     assert changed == {"payload", "schedule", "version", "updated_at", "next_fire_at"}

@@ -24,6 +24,17 @@ from api.cli import run_here
         (["pause", "all"], "--reason: is missing"),
         (["task", "list", "--nonsense"], "no such option: --nonsense"),
         (["task", "lst"], "no such command 'lst'. Did you mean 'list'?"),
+        (["task", "rm", "x"], "no such command 'rm'. Did you mean `hourhand task delete`?"),
+        (["token", "rm"], "no such command 'rm'. Did you mean `hourhand token revoke`?"),
+        (["pause", "rm"], "no such command 'rm'. Did you mean `hourhand pause resume`?"),
+        (["group", "ls"], "no such command 'ls'. Did you mean `hourhand group list`?"),
+        (["ls"], "no such command 'ls'. Did you mean `hourhand task list`?"),
+        (["ps"], "no such command 'ps'. Did you mean `hourhand instance list`?"),
+        (["db", "ps"], "no such command 'ps' (see `hourhand db --help`)"),
+        (["instance", "list", "--status", "failed", "--status", "success"], "--status: is given twice: give it once"),
+        (["task", "list", "-q", "a", "--search=b"], "--search / -q: is given twice: give it once"),
+        (["task", "list", "--enabled", "--disabled"], "--enabled: is given twice, or together with --disabled"),
+        (["serve", "--port", "1", "--port", "2"], "--port: is given twice: give it once"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -44,3 +55,8 @@ def test_what_was_asked_for_ends_with_0(tmp_path: Path, arguments: list[str]) ->
     ran = run_here(tmp_path, *arguments)
     assert (ran.code, ran.err) == (0, "")
     assert "hourhand" in ran.out
+
+
+def test_what_says_nothing_else_the_second_time_may_be_said_twice(tmp_path: Path) -> None:
+    ran = run_here(tmp_path, "schedule", "preview", "@daily", "--json", "--json", "--count", "1")
+    assert (ran.code, ran.err) == (0, "")

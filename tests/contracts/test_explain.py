@@ -26,6 +26,7 @@ from hourhand.model.instance import Submission
 from hourhand.model.pause import PauseScope
 from hourhand.model.words import (
     DependencyMode,
+    OutcomeKind,
     Status,
     UpstreamFailurePolicy,
 )
@@ -158,6 +159,20 @@ async def test_what_waited_in_vain_says_for_what(world: World) -> None:
     found = await reason(world, await failed_upstream(world))
     (unmet,) = found.data["unmet"]
     assert (unmet["standing"], unmet["outcome"]) == ("failed", "failed")
+
+
+async def test_a_success_after_a_loss_and_a_retry_by_hand_says_which_attempt_it_was(world: World) -> None:
+    await world.executor()
+    instance_id = await world.submit(await world.task())
+    await world.claim()
+    await elapse(world, 100)
+    await world.store.reap()
+    await world.run_all(kind=OutcomeKind.FAILED)
+    assert (await reason(world, instance_id)).text.startswith("after 2 attempts: ")
+    await world.store.retry(instance_id)
+    await world.run_all()
+    assert len(await world.store.list_attempts(instance_id)) == 2
+    assert (await reason(world, instance_id)).text.startswith("at attempt 3, ")
 
 
 async def test_explaining_changes_nothing(world: World) -> None:

@@ -143,6 +143,19 @@ async def test_a_hand_back_is_claimable_again_and_counts_for_nothing(world: Worl
     assert again.fence > claimed.fence
 
 
+async def test_a_hand_back_of_what_had_started_is_kept_as_an_attempt_and_counts_for_nothing(world: World) -> None:
+    claimed = await start(world, await world.task(max_retries=1))
+
+    flush = await world.store.flush(endings([claimed], OutcomeKind.HANDED_BACK, error_message="stopped"))
+
+    assert flush.aftermath.repeated == [], "it is no retry"
+    (kept,) = await world.store.list_attempts(claimed.instance_id)
+    assert (kept.fence, kept.outcome, kept.error_message) == (claimed.fence, OutcomeKind.HANDED_BACK, "stopped")
+    assert kept.start_time is not None
+    (again,) = await world.claim()
+    assert (again.retry_count, again.loss_count) == (0, 0)
+
+
 async def test_a_hand_back_may_ask_for_a_delay(world: World) -> None:
     claimed = await start(world)
     before = await world.store.now()

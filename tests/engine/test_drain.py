@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from engine.engines import engine_on
-from hourhand.model.words import Status
+from hourhand.model.words import OutcomeKind, Status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +38,8 @@ async def test_what_does_not_is_stopped_and_handed_back_uncounted(engine: Engine
     left = await engine.store.get_instance(instance_id)
     assert (left.status, left.loss_count, left.retry_count) == (Status.PENDING, 0, 0)
     assert "stopped" in file.read_text()
+    (attempt,) = await engine.store.list_attempts(instance_id)
+    assert (attempt.outcome, attempt.error_message) == (OutcomeKind.HANDED_BACK, "its executor was stopped")
     engine.start()
     await engine.store.cancel(instance_id, reason="test")
     await engine.until(instance_id)
@@ -75,3 +77,4 @@ async def test_another_executor_takes_over_what_was_handed_back(engine: Engine) 
     engine.start()
     done = await engine.until(slow)
     assert (done.status, done.fence) == (Status.SUCCESS, 3), "claimed, handed back, claimed"
+    assert (await engine.store.explain(slow)).summary.startswith("It succeeded: at attempt 2, on executor ")

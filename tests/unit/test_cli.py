@@ -104,3 +104,18 @@ def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
 
 def test_done_ends_with_0() -> None:
     assert ended("schedule", "preview", "@daily") == 0
+
+
+def test_what_is_piped_is_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    arguments = ["schedule", "preview", "30 2 * * *", "--timezone", "Europe/Berlin", "--after", "2026-03-28T12:00"]
+    lines = CliRunner().invoke(app, arguments).output.splitlines()
+    assert lines[-1].startswith("Note: ")
+    assert len(lines[-1]) > 80
+
+
+def test_help_calls_a_default_a_default_and_an_edit_has_none() -> None:
+    added = " ".join(CliRunner().invoke(app, ["task", "add", "--help"]).output.replace("│", " ").split())
+    assert "0 (highest) to 9. [default: 5]" in added
+    assert "--upstream-failure-policy WORD When one of them has failed. One of wait, fail, run. [default: wait]" in added
+    assert "[default" not in CliRunner().invoke(app, ["task", "edit", "--help"]).output

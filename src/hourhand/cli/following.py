@@ -15,7 +15,7 @@ from hourhand.cli.json_options import Json
 from hourhand.cli.live import Live, at_a_terminal, in_the_way
 from hourhand.cli.printing import clean, note, print_facts, print_json, say
 from hourhand.cli.rest import Rest
-from hourhand.cli.retries import next_attempt
+from hourhand.cli.retries import how_many, next_attempt
 from hourhand.cli.watching import LINES_AT_ONCE, OUTAGE_SECONDS, Away, Back, Line, News, State, Watch
 from hourhand.model.words import Status
 
@@ -116,11 +116,11 @@ def to_the_end(rest: Rest, instance: Json, *, follow: bool, as_json: bool) -> No
     if as_json:
         print_json(ended)
     elif follow:
-        note(how_it_ended(ended))
+        note(how_it_ended(rest, ended))
         if value := what_it_returned(ended):
             note(value)
     else:
-        say(how_it_ended(ended))
+        say(how_it_ended(rest, ended))
         print_result(ended)
     if ended["status"] != "success":
         raise typer.Exit(1)
@@ -200,15 +200,20 @@ class _Telling:
             note(text)
 
 
-def how_it_ended(instance: Json) -> str:
+def how_it_ended(rest: Rest, instance: Json) -> str:
     """One sentence."""
-    took = "" if instance["start_time"] is None else f" after {moments.length((instance['duration_ms'] or 0) / 1_000)}"
+    took = "" if instance["start_time"] is None else f" after {_how_long(rest, instance)}"
     said = (instance["error_message"] or "").strip()
     by = said.removeprefix("cancelled ")
     if instance["status"] == "cancelled" and by != said:  # such as "cancelled by ada": the word is there already
         return f"Instance {instance['id']} of task {instance['task_name']!r}: cancelled {by}{took}"
     why = f": {said}" if said else ""
     return f"Instance {instance['id']} of task {instance['task_name']!r}: {instance['status']}{took}{why}"
+
+
+def _how_long(rest: Rest, instance: Json) -> str:
+    took, attempts = moments.length((instance["duration_ms"] or 0) / 1_000), how_many(rest, instance)
+    return took if attempts <= 1 else f"{attempts} attempts (the last took {took})"
 
 
 def print_result(instance: Json) -> None:

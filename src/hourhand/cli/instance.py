@@ -44,7 +44,7 @@ COLUMNS = (
     Column("TOOK", 5),
     Column("BY", 3),
     Column("EXECUTOR", 1),
-    Column("WHAT", 6, enough=40),
+    Column("WHAT", 8),
 )
 _FILTERS = {"group": "--group", "executor_id": "--executor", "from": "--since", "to": "--before"}
 _TIMES = (
@@ -69,9 +69,9 @@ ATTEMPTS = (
     Column("OUTCOME"),
     Column("STARTED", 6),
     Column("TOOK", 5),
-    Column("EXECUTOR", 3),
-    Column("FENCE", 2, right=True),
-    Column("WHY", 7, enough=40),
+    Column("EXECUTOR", 2),
+    Column("FENCE", 1, right=True),
+    Column("WHY", 8),
 )
 app.command()(explain)
 
@@ -152,7 +152,7 @@ def list_instances(
         ],
     )
     if found["next_cursor"]:
-        note(f"These are the first {limit}: there are more (--limit).")
+        note(f"These are the newest {limit}: there are more (--limit).")
 
 
 @app.command()
@@ -228,7 +228,7 @@ def logs(
         printer = following.Printer(times=times)
         if follow:
             ended = following.wait(rest, rest.get(f"/instances/{instance_id}"), printer)
-            note(following.how_it_ended(ended))
+            note(following.how_it_ended(rest, ended))
             return
         following.print_lines(rest, instance_id, printer)
         printer.end()

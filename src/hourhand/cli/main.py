@@ -31,6 +31,7 @@ from hourhand.cli import (
     window,
 )
 from hourhand.cli.applying import apply
+from hourhand.cli.commands import Commands
 from hourhand.cli.doctor import doctor
 from hourhand.cli.executors import executors
 from hourhand.cli.exporting import export
@@ -49,6 +50,7 @@ COMPLETION = "_HOURHAND_COMPLETE"
 
 app = typer.Typer(
     name="hourhand",
+    cls=Commands,
     help="Decides when work is due, and gets it done on the right machine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

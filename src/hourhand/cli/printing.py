@@ -19,6 +19,8 @@ from rich.text import Text
 UNBOUNDED = 10_000
 """As wide as anybody needs: what is piped must not be cut or wrapped."""
 GAP = 2
+READABLE = 20
+"""As much of a text as is of any use; a moment is not longer, and so is never cut."""
 COLOURS = {
     "planned": "cyan",
     "pending": "cyan",
@@ -42,15 +44,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as the API ans
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table; the least important ones are left out where there is no room."""
+    """One column of a table; where there is no room texts are cut, then the least important columns left out."""
 
     title: str
     weight: int = 9
     right: bool = False
     indented: bool = False
     """Whether the spaces before a cell's text mean something."""
-    enough: int = UNBOUNDED
-    """Longer texts are cut short to this width, or to what room there is beyond it, rather than left out."""
+    enough: int = READABLE
+    """Longer texts are cut to this width, or to what room there is beyond it, rather than left out."""
 
 
 def console() -> Console:
@@ -80,31 +82,29 @@ def print_json(answer: object) -> None:
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
-    """In columns, without those for which there is no room."""
+    """In columns as wide as the terminal allows, without those for which there is no room."""
     out = console()
     cells = [
         [_indented(cell) if column.indented else _one_line(cell) for column, cell in zip(columns, row, strict=True)]
         for row in rows
     ]
-    widths = [
-        max([cell_len(column.title), *[cell_len(row[index]) for row in cells]]) + GAP
-        for index, column in enumerate(columns)
+    whole = [
+        max([cell_len(column.title), *[cell_len(row[index]) for row in cells]]) for index, column in enumerate(columns)
     ]
-    kept = _fitting(columns, cells, widths, out.width)
+    empty = {index for index in range(len(columns)) if cells and not any(row[index] for row in cells)}
     table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, GAP, 0, 0))
-    for index in kept:
+    widths = _widths(columns, whole, empty, out.width)
+    for index, wide in widths.items():
         justify = "right" if columns[index].right else "left"
-        room = out.width - sum(widths[other] for other in kept if other != index)
-        most = max(1, room) if columns[index].enough < widths[index] else None
         table.add_column(
             columns[index].title,
             justify=justify,  # type: ignore[arg-type]
             no_wrap=True,
             overflow="ellipsis",
-            max_width=most,
+            width=wide,
         )
     for row in cells:
-        table.add_row(*[Text(row[index], style=COLOURS.get(row[index], "")) for index in kept])
+        table.add_row(*[Text(row[index], style=COLOURS.get(row[index], "")) for index in widths])
     out.print(table)
 
 
@@ -134,17 +134,26 @@ def _indented(text: str) -> str:
     return f"{' ' * (len(text) - len(text.lstrip(' ')))}{_one_line(text)}"
 
 
-def _fitting(columns: Sequence[Column], cells: Sequence[Sequence[str]], widths: Sequence[int], width: int) -> list[int]:
-    needed = [min(wide, column.enough + GAP) for column, wide in zip(columns, widths, strict=True)]
-    kept = list(range(len(columns)))
-    empty = [index for index in kept if cells and not any(row[index] for row in cells)]
-    kept = [index for index in kept if index not in empty]
-    while len(kept) > 1 and sum(needed[index] for index in kept) - GAP > width:
-        least = min(kept, key=lambda index: (columns[index].weight, -index))
-        if columns[least].weight >= Column("").weight:
-            break  # what is left is wanted, if need be cut short
-        kept.remove(least)
-    return kept
+def _widths(columns: Sequence[Column], whole: Sequence[int], empty: set[int], room: int) -> dict[int, int]:
+    """How wide each column is that has a place, from left to right."""
+    least = [
+        min(wide, max(column.enough, cell_len(column.title))) for column, wide in zip(columns, whole, strict=True)
+    ]
+    found: dict[int, int] = {}
+    for index in sorted(set(range(len(columns))) - empty, key=lambda index: (-columns[index].weight, index)):
+        wanted = columns[index].weight >= Column("").weight  # if need be cut shorter than is of use
+        if wanted or not found or _taken(found) + GAP + least[index] <= room:
+            found[index] = least[index]
+    while _taken(found) > room and max(found.values()) > 1:
+        found[max(found, key=lambda index: found[index])] -= 1
+    # What room is left goes to what is cut, the narrowest first.
+    while _taken(found) < room and (cut := [index for index in found if found[index] < whole[index]]):
+        found[min(cut, key=lambda index: found[index])] += 1
+    return dict(sorted(found.items()))
+
+
+def _taken(widths: Mapping[int, int]) -> int:
+    return sum(widths.values()) + GAP * max(0, len(widths) - 1)
 
 
 def plural(count: int, noun: str) -> str:

@@ -11,29 +11,36 @@ from hourhand.model.errors import HourhandError
 
 
 def next_attempt(rest: Rest, before: Json, now: Json) -> str | None:
-    """Such as `attempt 2 of 4 in 10 s: exit code 3`; None unless an attempt has just ended and another one follows."""
+    """Such as `attempt 1 of 4 failed: exit code 3; the next in 10 s`; None unless one has just ended and one follows."""
     if now["fence"] == before["fence"] and not (before["status"] == "running" and now["status"] == "pending"):
         return None
-    last = _last_attempt(rest, now["id"])
-    if last is None:
-        return None  # it has only been claimed for the first time
+    over = [one for one in _attempts(rest, now["id"]) if one["outcome"] is not None and one["fence"] >= before["fence"]]
+    if not over:
+        # Claimed, for the first time or after what was said at once; or given back before it had started.
+        returned = before["status"] == "running" and now["status"] == "pending"
+        return "it was given back, and is attempted again" if returned else None
+    last = over[-1]
     why = f": {last['error_message']}" if last["error_message"] else ""
     when = _delay(last, now)
     if now["retry_count"] > before["retry_count"]:
-        return f"attempt {now['retry_count'] + 1}{_of_how_many(rest, now)}{when}{why}"
+        follows = f"the next{when}" if when else "the next follows"
+        return f"attempt {now['retry_count']}{_of_how_many(rest, now)} failed{why}; {follows}"
     if now["loss_count"] > before["loss_count"]:
         return f"its executor was lost, and it is attempted again{when}{why}"
-    # Claimed again: that an attempt has ended was said at once, unless it was too quick to be seen.
-    return f"it was given back, and is attempted again{when}{why}" if now["status"] == "pending" else None
+    return f"it was handed back, and is attempted again{when}{why}"
 
 
-def _last_attempt(rest: Rest, instance_id: int) -> Json | None:
+def how_many(rest: Rest, instance: Json) -> int:
+    """The number of attempts that were made at it; those that were lost or handed back are among them."""
+    return len(_attempts(rest, instance["id"])) if instance["fence"] > 1 else 1
+
+
+def _attempts(rest: Rest, instance_id: int) -> list[Json]:
     try:
         items: list[Json] = rest.get(f"/instances/{instance_id}/attempts")["items"]
     except HourhandError:
-        return None  # it is said for convenience: whatever is wrong, the next question will show it
-    over = [one for one in items if one["outcome"] is not None]
-    return over[-1] if over else None
+        return []  # it is said for convenience: whatever is wrong, the next question will show it
+    return items
 
 
 def _of_how_many(rest: Rest, instance: Json) -> str:

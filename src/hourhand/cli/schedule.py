@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hourhand.cli import completing
+from hourhand.cli.printing import console
 from hourhand.model.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -82,17 +82,17 @@ def _as_json(seen: Preview) -> str:
 
 def print_instants(instants: Sequence[datetime], timezone: str) -> None:
     """By the clock of the zone, and in UTC beside it where there is room."""
-    console = Console(highlight=False)
+    out = console()
     if instants:
-        console.print(_table(instants, timezone, both=timezone != "UTC" and console.width >= WIDTH_OF_BOTH))
+        out.print(_table(instants, timezone, both=timezone != "UTC" and out.width >= WIDTH_OF_BOTH))
 
 
 def _print(seen: Preview, timezone: str) -> None:
-    console = Console(highlight=False)
-    console.print(Text(seen.description, style="bold"))
+    out = console()
+    out.print(Text(seen.description, style="bold"))
     print_instants(seen.instants, timezone)
     for note in seen.notes:
-        console.print(Text.assemble(("Note: ", "yellow"), note))
+        out.print(Text.assemble(("Note: ", "yellow"), note))
 
 
 def _table(instants: Sequence[datetime], timezone: str, *, both: bool) -> Table:

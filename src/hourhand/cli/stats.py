@@ -158,7 +158,7 @@ def long_running(
             Column("USUALLY", 7, right=True),
             Column("PROGRESS", 6, right=True),
             Column("PHASE", 4),
-            Column("EXECUTOR", 3),
+            Column("EXECUTOR", 1),
             Column("REMARK", 5),
         ),
         [

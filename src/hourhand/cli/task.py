@@ -42,7 +42,7 @@ COLUMNS = (
     Column("TIMEZONE", 2),
     Column("GROUP", 3),
     Column("STATE", 7),
-    Column("NEXT", 6),
+    Column("NEXT", 8),
     Column("MANAGED BY", 1),
 )
 _SHOWN_APART = ("id", "name", "type", "enabled", "group_id", "version", "payload", "dependency_ids", "deleted_at")
@@ -67,8 +67,7 @@ def add(
     if as_json:
         print_json(task)
         return
-    due = f"; it fires next at {moments.shown(task['next_fire_at'])}" if task["next_fire_at"] else ""
-    typer.echo(f"Task {name!r} is added{due}.")
+    typer.echo(f"Task {name!r} is added{_due(task)}.")
     if task["schedule"] == "@manual":
         typer.echo(f"It fires only by hand: `hourhand task run {shlex.quote(name)}`")
 
@@ -101,7 +100,8 @@ def edit(
     elif edited["version"] == task["version"]:
         typer.echo(f"Task {name!r} is so already: nothing has changed.")
     else:
-        typer.echo(f"Task {name!r} is at version {edited['version']} now ({', '.join(changed)}).")
+        due = _due(edited) if changed.keys() & {"schedule", "timezone"} else ""
+        typer.echo(f"Task {name!r} is at version {edited['version']} now ({', '.join(changed)}){due}.")
 
 
 @app.command("list")
@@ -350,6 +350,10 @@ def backfill(
             wait_for(rest, newest_of_backfill(rest, task["id"], answer["made"]), answer, as_json=as_json)
         elif as_json:
             print_json(answer)
+
+
+def _due(task: dict[str, str]) -> str:
+    return f"; it fires next at {moments.shown(task['next_fire_at'])}" if task["next_fire_at"] else ""
 
 
 def _switch(name: str | None, options: TaskFilter, *, enabled: bool, as_json: bool) -> None:

@@ -16,7 +16,7 @@ from hourhand.cli.json_options import Json
 from hourhand.cli.rest import Rest
 from hourhand.model.errors import StoreUnavailable
 from hourhand.model.words import Status
-from hourhand.rules.lines import Place
+from hourhand.rules.lines import Place, line_seq
 from hourhand.sdk.waiting import Patience
 
 FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS = 0.2, 2.0
@@ -65,7 +65,6 @@ News = State | Line | Away | Back | Nothing
 class _Event(NamedTuple):
     name: str
     data: Json
-    place: str | None
 
 
 class Watch:
@@ -77,6 +76,7 @@ class Watch:
         self._lines = lines
         self._place = Place.after(-1)
         self._patience = Patience(FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS, OUTAGE_SECONDS)
+        self._fence = 1  # the first attempt follows none
         self._ended = False
 
     def news(self) -> Iterator[News]:
@@ -118,10 +118,9 @@ class Watch:
             for event in _events(pieces):
                 match event.name:
                     case "instance":
-                        yield State(event.data)
+                        yield from self._reached(event.data)
                     case "line":
-                        self._place = Place.read(event.place or str(event.data["seq"]))
-                        yield Line(event.data)
+                        yield from self._line(event.data)
                     case "end":
                         self._ended = True
                     case _:
@@ -133,17 +132,34 @@ class Watch:
             # Looked at before its lines: those of one that has ended are all there.
             instance: Json = self._rest.get(self._path)
             news = before is not None and any(before[name] != instance[name] for name in _MOVES)
-            yield State(instance)
+            yield from self._reached(instance)
             while self._lines and (page := self._page()):
                 news = True
                 for line in page:
-                    self._place = self._place.then(line["seq"])
-                    yield Line(line)
+                    yield from self._line(line)
             self._ended = Status(instance["status"]).ended
             if self._ended or (self._lines and time.monotonic() >= until):
                 return
             before = instance
             time.sleep(self._patience.rest(news=news))
+
+    def _reached(self, instance: Json) -> Iterator[News]:
+        """Tell a state after what the attempts before it wrote: the server tells it before, and they are over."""
+        fence: int = instance["fence"]
+        while self._lines and fence > self._fence:
+            page = [line for line in self._page() if line["seq"] < line_seq(fence, 0)]
+            for line in page:
+                yield from self._line(line)
+            if not page:
+                self._fence = fence
+        yield State(instance)
+
+    def _line(self, line: Json) -> Iterator[News]:
+        if self._place.has(line["seq"]):
+            yield Nothing()  # told before the state that it led to
+            return
+        self._place = self._place.then(line["seq"])
+        yield Line(line)
 
     def _page(self) -> list[Json]:
         """Lines that come next, in the order of the stream: `Place` says why two questions may be needed."""
@@ -165,7 +181,7 @@ def _events(pieces: Iterator[bytes]) -> Iterator[_Event]:
         *complete, rest = (rest + piece).split(_EVENT_END)
         for one in complete:
             fields = dict(_field(line) for line in one.decode("utf-8", "replace").split("\n"))
-            yield _Event(fields.get("event", ""), json.loads(fields.get("data", "{}")), fields.get("id"))
+            yield _Event(fields.get("event", ""), json.loads(fields.get("data", "{}")))
 
 
 def _field(line: str) -> tuple[str, str]:

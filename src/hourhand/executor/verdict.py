@@ -25,6 +25,7 @@ def verdict(attempt: LiveAttempt, outcome: Outcome | None) -> Outcome | None:
             attempt.held.fence,
         )
         return None
+    begun = outcome is not None or attempt.task is not None
     outcome = outcome or Outcome(kind=OutcomeKind.CANCELLED)
     if why is None or outcome.kind is OutcomeKind.SUCCESS:
         return outcome
@@ -36,6 +37,6 @@ def verdict(attempt: LiveAttempt, outcome: Outcome | None) -> Outcome | None:
             if attempt.definition.executor_loss_policy is ExecutorLossPolicy.FAIL:
                 return replace(outcome, kind=OutcomeKind.LOST, error_message=why.value)
             # Not counted as a loss: a deployment is no sign of poison, and a checkpoint is kept.
-            return Outcome(kind=OutcomeKind.HANDED_BACK)
+            return Outcome(kind=OutcomeKind.HANDED_BACK, error_message=why.value if begun else None)
         case _:
             return replace(outcome, kind=OutcomeKind.CANCELLED)

@@ -154,6 +154,7 @@ class Outcome:
     kind: OutcomeKind
     result: Mapping[str, Any] | None = None
     error_message: str | None = None
+    """For a hand-back: why, if it had started; None if it had not."""
     output_summary: str | None = None
     summary: Mapping[str, Any] | None = None
     duration_ms: int = 0

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from hourhand.model.explanation import Code, Explanation, Reason
-from hourhand.model.instance import Instance
 from hourhand.model.pause import Pause, PauseScope
 from hourhand.model.registry import Executor
 from hourhand.model.words import BlockedBy, OutcomeKind, Status
@@ -19,6 +18,8 @@ from hourhand.rules.lifecycle import MAX_LOSSES, isolated
 
 SHOWN = 20
 """So many executors or instances are named; there may be more."""
+_UNCOUNTED = (OutcomeKind.LOST, OutcomeKind.HANDED_BACK)
+"""What became of attempts that were not at fault."""
 _LEAD = {
     Status.PLANNED: "It waits",
     Status.PENDING: "It has not started",
@@ -121,7 +122,7 @@ def _not_yet(facts: Facts) -> Iterator[Reason]:
     at = instance.available_at
     if at is None or at <= facts.looked_at:
         return
-    if attempt is not None and attempt.fence == instance.fence - 1 and attempt.outcome is not OutcomeKind.LOST:
+    if attempt is not None and attempt.fence == instance.fence - 1 and attempt.outcome not in _UNCOUNTED:
         most = None if facts.definition is None else (facts.definition.max_retries or 0) + 1
         of = "" if most is None else f" of {most}"
         failed = "timed out" if attempt.outcome is OutcomeKind.TIMED_OUT else "failed"
@@ -299,10 +300,10 @@ def _running(facts: Facts) -> Iterator[Reason]:
     beat = "" if instance.last_heartbeat is None else f"; its last heartbeat was at {moment(instance.last_heartbeat)}"
     yield Reason(
         code=Code.RUNNING,
-        text=f"executor {executor} is at work on attempt {_tries(instance)}{far}{phase}{beat}",
+        text=f"executor {executor} is at work on attempt {facts.tries}{far}{phase}{beat}",
         data={
             "executor_id": executor,
-            "attempt": instance.retry_count + 1,
+            "attempt": facts.tries,
             "last_heartbeat": instance.last_heartbeat,
             "progress": instance.progress,
             "phase": instance.phase,
@@ -310,11 +311,6 @@ def _running(facts: Facts) -> Iterator[Reason]:
         since=instance.start_time,
     )
     yield from _past(facts)
-
-
-def _tries(instance: Instance) -> int:
-    """Which attempt this is: those that were lost count too, though not as retries."""
-    return instance.retry_count + instance.loss_count + 1
 
 
 def _words(words: Iterable[str]) -> str:

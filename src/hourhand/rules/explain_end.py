@@ -37,7 +37,7 @@ def explain_end(facts: Facts) -> Iterator[Reason]:
         return
     match instance.status:
         case Status.SUCCESS:
-            yield _success(instance)
+            yield _success(facts)
         case Status.FAILED:
             yield _failed(facts)
         case _:
@@ -63,9 +63,9 @@ def _skipped(instance: Instance, reason: SkipReason) -> Reason:
     )
 
 
-def _success(instance: Instance) -> Reason:
-    after = "at the first attempt" if instance.retry_count == 0 else f"at attempt {instance.retry_count + 1}"
-    return _ended(Code.SUCCEEDED, f"{after}, on executor {instance.executor_id}", instance)
+def _success(facts: Facts) -> Reason:
+    after = "at the first attempt" if facts.tries == 1 else f"at attempt {facts.tries}"
+    return _ended(Code.SUCCEEDED, f"{after}, on executor {facts.instance.executor_id}", facts.instance)
 
 
 def _failed(facts: Facts) -> Reason:
@@ -80,7 +80,7 @@ def _failed(facts: Facts) -> Reason:
     if instance.loss_count and only_once:
         text = f"its executor was lost, and its executor_loss_policy is fail ({error})"
         return _ended(Code.EXECUTOR_LOST, text, instance)
-    tries = "1 attempt" if instance.retry_count == 0 else f"{instance.retry_count + 1} attempts"
+    tries = "1 attempt" if facts.tries == 1 else f"{facts.tries} attempts"
     most = None if definition is None else (definition.max_retries or 0) + 1
     left = "" if most is None or instance.retry_count + 1 >= most else ", since a further one would be in vain"
     if definition is not None and instance.error_message == timed_out(definition.timeout_seconds):

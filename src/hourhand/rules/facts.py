@@ -89,8 +89,16 @@ class Facts:
     lanes: Lanes | None = None
     attempt: AttemptRecord | None = None
     """The newest of those that did not end it."""
+    earlier: int = 0
+    """How many attempts are recorded before the one that runs or ended it."""
     lease_expired: bool = False
     cancelled_by: str | None = None
+
+    @property
+    def tries(self) -> int:
+        """Which attempt runs or ended it: those that were lost or handed back count too, though not as retries."""
+        counted = self.instance.retry_count + self.instance.loss_count  # the records are kept by days, and may be gone
+        return max(self.earlier, counted) + 1
 
 
 def moment(time: datetime) -> str:

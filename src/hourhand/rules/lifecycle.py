@@ -67,8 +67,15 @@ def finish(claim: Claim, outcome: Outcome, now: datetime) -> Transition:
             return _end(claim, Status.SUCCESS, None)
         case OutcomeKind.HANDED_BACK:
             if claim.cancel_requested:
-                return _end(claim, Status.CANCELLED, claim.cancel_reason or "cancelled before it started")
-            return _again(claim, now + timedelta(seconds=outcome.delay_seconds))
+                return _end(
+                    claim,
+                    Status.CANCELLED,
+                    claim.cancel_reason or outcome.error_message or "cancelled before it started",
+                )
+            # Of one that had started it is said why; it counts for nothing, and its traces are explained.
+            attempt = None if outcome.error_message is None else OutcomeKind.HANDED_BACK
+            available_at = now + timedelta(seconds=outcome.delay_seconds)
+            return _again(claim, available_at, attempt=attempt, error=outcome.error_message)
         case _ if claim.cancel_requested or outcome.kind is OutcomeKind.CANCELLED:
             return _end(claim, Status.CANCELLED, _why_cancelled(claim, outcome))
         case OutcomeKind.LOST:

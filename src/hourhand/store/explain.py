@@ -30,6 +30,7 @@ from hourhand.rules.facts import MOST_AHEAD, Awaited, Facts, Key, Lanes, Waiting
 from hourhand.rules.lifecycle import isolated
 from hourhand.rules.pausing import closes
 from hourhand.store import reach
+from hourhand.store.attempts import read_attempts
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import Versions
 from hourhand.store.ids import first_day
@@ -133,6 +134,8 @@ async def explain(
         case Status.RUNNING:
             rows = await tx.fetch(_IS_EXPIRED, instance_id=instance.id)
             facts["lease_expired"] = bool(rows and rows[0]["expired"])
+    if instance.start_time is not None and instance.fence > 1:
+        facts["earlier"] = len(await read_attempts(tx, instance.id))
     if instance.cancel_requested or instance.status is Status.CANCELLED:
         rows = await tx.fetch(_CANCELLED_BY, resource_id=str(instance.id))
         facts["cancelled_by"] = rows[0]["user_name"] if rows else None

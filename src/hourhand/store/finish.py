@@ -175,13 +175,13 @@ async def apply(tx: Tx, decided: Sequence[Decided]) -> Aftermath:
     aftermath.repeated += [
         (one.row["task_id"], one.row["task_version"], one.outcome.kind)
         for one in decided
-        if one.outcome.kind is OutcomeKind.LOST or one.transition.attempt is not None
+        if one.outcome.kind is OutcomeKind.LOST or one.transition.attempt not in (None, OutcomeKind.HANDED_BACK)
     ]
     return aftermath
 
 
 def _end(one: Decided, now: datetime) -> End:
-    handed_back = one.outcome.kind is OutcomeKind.HANDED_BACK
+    unstarted = one.outcome.kind is OutcomeKind.HANDED_BACK and one.outcome.error_message is None
     lost = one.outcome.kind is OutcomeKind.LOST
     duration = max(0, (now - one.row["start_time"]) // timedelta(milliseconds=1)) if lost else one.outcome.duration_ms
     return End(
@@ -192,7 +192,7 @@ def _end(one: Decided, now: datetime) -> End:
         output_summary=one.outcome.output_summary,
         summary=one.outcome.summary,
         duration_ms=duration,
-        start_time=None if handed_back else now - timedelta(milliseconds=duration),
+        start_time=None if unstarted else now - timedelta(milliseconds=duration),
         loss_count=one.transition.loss_count,
     )
 

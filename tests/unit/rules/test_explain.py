@@ -219,7 +219,15 @@ def test_after_a_failed_attempt_the_next_one_waits(
     assert said in found.text
 
 
-@pytest.mark.parametrize("one", [None, attempt(OutcomeKind.FAILED, fence=1), attempt(OutcomeKind.LOST, fence=3)])
+@pytest.mark.parametrize(
+    "one",
+    [
+        None,
+        attempt(OutcomeKind.FAILED, fence=1),
+        attempt(OutcomeKind.LOST, fence=3),
+        attempt(OutcomeKind.HANDED_BACK, fence=3),
+    ],
+)
 def test_what_was_handed_back_waits_for_another_executor(one: AttemptRecord | None) -> None:
     assert only(facts(pending(available_at=LATER, fence=4), attempt=one)).code is Code.HANDED_BACK
 
@@ -363,9 +371,19 @@ def test_a_silent_executor_is_taken_to_be_lost() -> None:
 # Ended
 
 
-@pytest.mark.parametrize(("retries", "said"), [(0, "at the first attempt"), (2, "at attempt 3")])
-def test_a_success_says_at_which_attempt(retries: int, said: str) -> None:
-    assert said in only(facts(instance(Status.SUCCESS, retry_count=retries, executor_id="e1"))).text
+@pytest.mark.parametrize(
+    ("retries", "losses", "earlier", "said"),
+    [
+        (0, 0, 0, "at the first attempt"),
+        (2, 0, 2, "at attempt 3"),
+        (0, 1, 1, "at attempt 2"),
+        (1, 1, 3, "at attempt 4"),  # one was handed back
+        (1, 1, 0, "at attempt 3"),  # the records are gone
+    ],
+)
+def test_a_success_says_at_which_attempt(retries: int, losses: int, earlier: int, said: str) -> None:
+    one = instance(Status.SUCCESS, retry_count=retries, loss_count=losses, executor_id="e1")
+    assert said in only(facts(one, earlier=earlier)).text
 
 
 @pytest.mark.parametrize(
@@ -375,7 +393,7 @@ def test_a_success_says_at_which_attempt(retries: int, said: str) -> None:
         ({"error_message": None}, Code.FAILED, "after 1 attempt, since a further one would be in vain: it did not"),
         ({"error_message": timed_out(5)}, Code.TIMED_OUT, "timeout_seconds (5)"),
         ({"loss_count": 3}, Code.POISONOUS, "3 times"),
-        ({"loss_count": 1, "error_message": "boom"}, Code.FAILED, "boom"),
+        ({"loss_count": 1, "error_message": "boom"}, Code.FAILED, "after 2 attempts, since a further one would be in"),
     ],
 )
 def test_a_failure_says_what_came_of_it(changes: dict[str, Any], code: Code, said: str) -> None:

@@ -138,9 +138,10 @@ def test_an_outcome_leads_along_a_legal_edge_only(claim: Claim, outcome: Outcome
     # An instance that goes on says from when; one that has ended does not.
     assert (result.available_at is None) == result.to.ended
     assert result.available_at is None or result.available_at >= NOW
-    # An attempt is recorded apart exactly when it was counted and did not end its instance.
+    # An attempt is recorded apart exactly when it was counted, or had started, and did not end its instance.
     counted = result.retry_count + result.loss_count > claim.retry_count + claim.loss_count
-    assert (result.attempt is not None) == (counted and not result.to.ended)
+    handed_back = outcome.kind is OutcomeKind.HANDED_BACK and outcome.error_message is not None
+    assert (result.attempt is not None) == ((counted or handed_back) and not result.to.ended)
 
 
 @given(claims, outcomes)
@@ -230,10 +231,17 @@ def test_a_hand_back_returns_uncounted_after_its_delay() -> None:
     assert result.available_at == NOW + timedelta(seconds=15)
 
 
+def test_a_hand_back_of_what_had_started_is_an_attempt_that_counts_for_nothing() -> None:
+    result = finish(claim(retry_count=1), outcome(OutcomeKind.HANDED_BACK, error_message="stopped"), NOW)
+    assert (result.to, result.retry_count, result.loss_count) == (Status.PENDING, 1, 0)
+    assert (result.attempt, result.error_message) == (OutcomeKind.HANDED_BACK, "stopped")
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "told"),
     [
         (OutcomeKind.HANDED_BACK, None, "cancelled before it started"),
+        (OutcomeKind.HANDED_BACK, "its executor was stopped", "its executor was stopped"),
         (OutcomeKind.FAILED, None, "cancelled on request"),
         (OutcomeKind.LOST, "killed by a person", "killed by a person"),
         (OutcomeKind.CANCELLED, None, "cancelled on request"),
