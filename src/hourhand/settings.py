@@ -209,6 +209,12 @@ def load_settings(**flags: object) -> Settings:
         raise InvalidInput(_field_errors(error, given, from_file)) from None
 
 
+def source_of(setting: str) -> str:
+    """What gives a setting that no flag has given: its variable, or the file."""
+    variable = f"{ENV_PREFIX}{setting.upper()}"
+    return variable if os.environ.get(variable) else f"{setting} in {CONFIG_FILE}"
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach `host`."""
     try:

@@ -54,15 +54,24 @@ def run_here(folder: Path, *arguments: str, **more: str) -> Ran:
     return Ran(code, out.getvalue(), err.getvalue())
 
 
-def run(folder: Path, *arguments: str, together: bool = False, **more: str) -> Ran:
-    """In a process of its own; with `together` all it prints is in `out`, in the order in which it was printed."""
+def run(folder: Path, *arguments: str, **more: str) -> Ran:
+    """In a process of its own."""
+    return _run(folder, arguments, more, errors=subprocess.PIPE)
+
+
+def run_together(folder: Path, *arguments: str, **more: str) -> Ran:
+    """The same; all that it prints is in `out`, in the order in which it was printed."""
+    return _run(folder, arguments, more, errors=subprocess.STDOUT)
+
+
+def _run(folder: Path, arguments: tuple[str, ...], more: dict[str, str], *, errors: int) -> Ran:
     done = subprocess.run(
         [sys.executable, "-m", "hourhand", *arguments],
         cwd=folder,
         env=environment(**more),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if together else subprocess.PIPE,
+        stderr=errors,
         text=True,
         timeout=120,
         check=False,

@@ -151,3 +151,20 @@ def test_a_pipe_in_place_of_the_lock_is_no_address(tmp_path: Path) -> None:
 def test_a_lock_without_an_address_is_no_address(tmp_path: Path) -> None:
     with_lock(tmp_path, f"hourhand token create (pid {os.getpid()})")
     assert asked(tmp_path) == DEFAULT
+
+
+def test_https_at_a_port_that_speaks_http_is_said(served: Served, tmp_path: Path) -> None:
+    ran = groups(tmp_path, HOURHAND_URL=served.address.replace("http://", "https://"))
+    assert (ran.code, ran.out) == (1, "")
+    assert f"it speaks http: use {served.address}" in ran.err
+
+
+def test_a_refused_token_is_said_to_come_from_where_it_does(served: Served, tmp_path: Path) -> None:
+    where = {"HOURHAND_URL": served.address}
+    wrong = {"HOURHAND_TOKEN": "hh_wrong"}
+    assert "refuses the token (HOURHAND_TOKEN): " in groups(tmp_path, **where, **wrong).err
+    (tmp_path / "admin-token").write_text("hh_wrong\n")
+    kept = groups(tmp_path, HOURHAND_DATA_DIR=str(tmp_path), **where).err
+    assert f"refuses the token ({tmp_path}/admin-token): " in kept
+    (tmp_path / "hourhand.toml").write_text('token = "hh_wrong"\n')
+    assert "refuses the token (token in hourhand.toml): " in groups(tmp_path, **where).err

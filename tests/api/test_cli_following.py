@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli import Ran, Terminal, environment, run
+from api.cli import Ran, Terminal, environment, run_together
 from serving import Served
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -177,9 +177,9 @@ def test_an_attempt_that_failed_is_said_after_what_it_wrote_and_before_what_the_
     tmp_path: Path, streams: str
 ) -> None:
     with served(tmp_path, HOURHAND_MAX_STREAMS=streams) as process:
-        retrying = ("--max-retries", "2", "--retry-delay-seconds", "2", "--retry-backoff", "fixed")
+        retrying = ("--shell", "--retries", "2", "--retry-delay", "2")
         Terminal(process).done("task", "add", "trips", "--command", "echo it trips; exit 3", *retrying)
-        ran = run(tmp_path, "task", "run", "trips", "--follow", together=True, HOURHAND_URL=process.address)
+        ran = run_together(tmp_path, "task", "run", "trips", "--follow", HOURHAND_URL=process.address)
     assert ran.code == 1
     lines = [re.sub(r"[\d.]+ (m?s)\b", "N s", line) for line in ran.out.splitlines()]
     assert lines == [

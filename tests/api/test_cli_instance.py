@@ -186,12 +186,27 @@ def test_what_is_about_to_be_cancelled_can_be_listed(hourhand: Terminal, options
 def test_cancel_and_retry(hourhand: Terminal) -> None:
     instance = submitted(hourhand, "idle", "--args", '{"n": 1}')
     assert hourhand.done("instance", "cancel", str(instance)).out == f"Instance {instance} is cancelled.\n"
-    assert "cannot be cancelled" in hourhand.refused("instance", "cancel", str(instance), code=1)
+    refused = hourhand.refused("instance", "cancel", str(instance), code=1)
+    assert f"instance {instance} was cancelled: there is nothing to cancel\n" in refused
     retried = hourhand.done("instance", "retry", str(instance), "--args", '{"n": 2}', "--json").json
     assert (retried["status"], retried["args"]) == ("pending", {"n": 2})
     hourhand.done("instance", "cancel", str(instance))
     said = f"Instance {instance} is pending again, with version 1 of task 'idle'.\n"
     assert hourhand.done("instance", "retry", str(instance)).out == said
+
+
+def test_what_cannot_be_retried_says_what_can_be_done_instead(hourhand: Terminal) -> None:
+    hourhand.done("task", "add", "well done", "--command", "true")
+    instance = hourhand.done("task", "run", "well done", "--wait", "--json").json["id"]
+    said = hourhand.refused("instance", "retry", str(instance), code=1)
+    assert (
+        f"instance {instance} has succeeded: there is nothing to retry; `hourhand task run 'well done'` makes" in said
+    )
+    said = hourhand.refused("instance", "cancel", str(instance), code=1)
+    assert said == f"Error: instance {instance} has succeeded: there is nothing to cancel\n"
+    planned = hourhand.done("instance", "plan", "well done", "--json").json["id"]
+    said = hourhand.refused("instance", "retry", str(planned), code=1)
+    assert f"instance {planned} is planned: it can be retried once it has failed or was cancelled" in said
 
 
 def test_retry_says_that_it_keeps_its_version(hourhand: Terminal) -> None:

@@ -85,7 +85,8 @@ def test_without_reported_progress_the_bar_only_pulses(hourhand: Terminal) -> No
 def test_a_retry_is_said_with_its_number_and_its_reason(hourhand: Terminal) -> None:
     with at(hourhand, "task", "run", "stumbles", "--wait", columns=120) as screen:
         assert screen.end() == 0
-        assert re.search(r"attempt 1 of 4 failed: RuntimeError: the ledger is closed; the next in 2\.\d s", screen.plain)
+        failed = r"attempt 1 of 4 failed: RuntimeError: the ledger is closed; the next in 2\.\d s"
+        assert re.search(failed, screen.plain)
 
 
 def test_a_narrow_terminal_that_is_made_narrower_and_wider(hourhand: Terminal, tmp_path: Path) -> None:

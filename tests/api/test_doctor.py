@@ -124,7 +124,7 @@ def test_what_no_executor_can_execute_is_named(apart: Served) -> None:
         "executors.handlers": "problem",
         "tools.program": "warning",
     }
-    assert found["executors.group"][0]["remedy"] == "hourhand executor --group far"
+    assert found["executors.group"][0]["remedy"] == "hourhand serve --group far"
     assert "'heavy'" in found["executors.labels"][0]["summary"]
     assert "python:default" in found["executors.handlers"][0]["summary"]
     assert "no-such-program-here" in found["tools.program"][0]["summary"]

@@ -11,6 +11,8 @@ from hourhand.model.words import OutcomeKind, Status
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
     from engine.engines import Engine
 
 
@@ -55,12 +57,17 @@ async def test_what_must_not_run_twice_fails_instead(engine: Engine) -> None:
     assert "executor was stopped" in (left.error_message or "")
 
 
-async def test_a_second_signal_cuts_the_grace_short(store_url: str, tmp_path: Path) -> None:
+async def test_a_second_signal_cuts_the_grace_short_as_is_said_at_the_first(
+    store_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async with engine_on(store_url, tmp_path, grace_seconds=50) as engine:
         running = engine.start()
         instance_id = await engine.submit(await engine.task("slow"))
         await engine.until(instance_id, Status.RUNNING)
         running.told()
+        async with asyncio.timeout(20):
+            while "stopping: 1 instance has up to 50 s to end, then it is stopped and handed back" not in caplog.text:
+                await asyncio.sleep(0.02)
         running.told()
         async with asyncio.timeout(30):
             await engine.stop(running)

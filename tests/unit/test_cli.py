@@ -117,5 +117,7 @@ def test_what_is_piped_is_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_help_calls_a_default_a_default_and_an_edit_has_none() -> None:
     added = " ".join(CliRunner().invoke(app, ["task", "add", "--help"]).output.replace("│", " ").split())
     assert "0 (highest) to 9. [default: 5]" in added
-    assert "--upstream-failure-policy WORD When one of them has failed. One of wait, fail, run. [default: wait]" in added
+    assert (
+        "--upstream-failure-policy WORD When one of them has failed. One of wait, fail, run. [default: wait]" in added
+    )
     assert "[default" not in CliRunner().invoke(app, ["task", "edit", "--help"]).output

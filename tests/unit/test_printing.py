@@ -65,6 +65,7 @@ def test_a_refusal_may_do_no_more(capsys: pytest.CaptureFixture[str]) -> None:
     complain(HourhandError("\x1b]0;owned\x07[bold]"))
     assert capsys.readouterr().err == "Error: �]0;owned�[bold]\n"
 
+
 INSTANCES = [
     ("124", "send-the-invoices-of-the-month", "failed", MOMENT, "1 min 12 s", "schedule", HOST, "exit code 3: " + LONG),
     ("7", "books", "failed", MOMENT, "12 ms", "manual", HOST, ""),

@@ -10,6 +10,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+PROCESSES = frozenset({"serve", "scheduler", "executor", "api"})
+"""What is started by scripts and units, which put options before those of whoever calls them: the last one holds."""
+
 
 class Commands(TyperGroup):
     """The command `hourhand`; what holds for it holds for every command and group of commands below it."""
@@ -40,7 +43,7 @@ def _parse(
     given: list[str],
 ) -> list[str]:
     """Refuse a second value of what has one: of two that were typed, one would be dropped without a word."""
-    if not context.resilient_parsing and given:
+    if given and not context.resilient_parsing and command.name not in PROCESSES:
         _, _, order = command.make_parser(context).parse_args(args=list(given))
         for param, times in Counter(order).items():
             if times > 1 and _has_one_value(param):

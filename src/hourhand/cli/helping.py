@@ -109,7 +109,8 @@ def value_of(param: Any) -> str:  # noqa: ANN401
         return str(param.metavar)
     if choices_of(param):
         return "WORD"
-    named = param.display_type_rich(None).strip("<>").removeprefix("list[").removesuffix("]").removesuffix(" range")
+    shown: str = param.display_type_rich(None).strip("<>")
+    named = shown.removeprefix("list[").removesuffix("]").removesuffix(" range")
     return _WORDS.get(named, named.upper())
 
 

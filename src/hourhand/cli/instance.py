@@ -12,7 +12,7 @@ from hourhand.cli.flattening import flattened
 from hourhand.cli.json_options import Json
 from hourhand.cli.many import InstanceFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
-from hourhand.cli.refusals import in_words_of
+from hourhand.cli.refusals import in_words_of, nothing_to
 from hourhand.model.errors import Gone, InvalidInput, NotFound
 from hourhand.model.words import Status, TaskType, TriggeredBy
 
@@ -262,7 +262,8 @@ def cancel(
             many.change(rest, as_json=as_json)
             return
         many.refuse_with(instance_id, "ID")
-        found = rest.post(f"/instances/{instance_id}/cancel", reason=reason)
+        with nothing_to("cancel", rest, instance_id):
+            found = rest.post(f"/instances/{instance_id}/cancel", reason=reason)
     if as_json:
         print_json(found)
     elif found["status"] == "cancelled":
@@ -308,7 +309,8 @@ def retry(
             many.change(rest, as_json=as_json)
             return
         many.refuse_with(instance_id, "ID")
-        found = rest.post(f"/instances/{instance_id}/retry", args=given, current_version=current_version)
+        with nothing_to("retry", rest, instance_id):
+            found = rest.post(f"/instances/{instance_id}/retry", args=given, current_version=current_version)
         if wait or follow:
             following.to_the_end(rest, found, follow=follow, as_json=as_json)
             return

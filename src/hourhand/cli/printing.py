@@ -136,9 +136,7 @@ def _indented(text: str) -> str:
 
 def _widths(columns: Sequence[Column], whole: Sequence[int], empty: set[int], room: int) -> dict[int, int]:
     """How wide each column is that has a place, from left to right."""
-    least = [
-        min(wide, max(column.enough, cell_len(column.title))) for column, wide in zip(columns, whole, strict=True)
-    ]
+    least = [min(wide, max(column.enough, cell_len(column.title))) for column, wide in zip(columns, whole, strict=True)]
     found: dict[int, int] = {}
     for index in sorted(set(range(len(columns))) - empty, key=lambda index: (-columns[index].weight, index)):
         wanted = columns[index].weight >= Column("").weight  # if need be cut shorter than is of use

@@ -16,8 +16,8 @@ import httpx
 from hourhand.cli.json_options import Json
 from hourhand.model.errors import HourhandError, NotFound, StoreUnavailable
 from hourhand.sdk.address import API, EVERYWHERE, Address, address_of
-from hourhand.sdk.answers import read, refusal, unreachable
-from hourhand.settings import Settings, is_loopback, load_settings
+from hourhand.sdk.answers import plain_of, read, refusal, unreachable
+from hourhand.settings import Settings, is_loopback, load_settings, source_of
 
 TIMEOUT_SECONDS = 30.0
 PATIENT_SECONDS = 3_600.0
@@ -34,9 +34,10 @@ _OWNER = re.compile(
 class Rest:
     """Asks, and raises what is refused."""
 
-    def __init__(self, address: Address, http: httpx.Client) -> None:
+    def __init__(self, address: Address, http: httpx.Client, token_from: str = "") -> None:
         self._address = address
         self._http = http
+        self._token_from = token_from
 
     @property
     def url(self) -> str:
@@ -66,7 +67,7 @@ class Rest:
         with self._reachable(), self._http.stream("GET", path, params=params, timeout=quiet) as answer:
             if answer.status_code != httpx.codes.OK:
                 answer.read()
-                raise refusal(answer)
+                raise refusal(answer, self._token_from)
             yield answer.iter_bytes()
 
     def some(self, path: str, limit: int, **params: object) -> Json:
@@ -107,13 +108,15 @@ class Rest:
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:  # noqa: ANN401 - JSON
         with self._reachable():
-            return read(self._http.request(method, path, **more))
+            return read(self._http.request(method, path, **more), self._token_from)
 
     @contextmanager
     def _reachable(self) -> Iterator[None]:
         try:
             yield
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            if plain_of(self._address.url, error):
+                raise unreachable(self._address.url, error) from None
             raise StoreUnavailable(
                 f"no Hourhand answers at {self._address.url} ({str(error) or type(error).__name__}): start one with "
                 "`hourhand serve`; or, if one runs elsewhere, set HOURHAND_URL (on this machine HOURHAND_PORT is "
@@ -139,14 +142,16 @@ def _unknown(kind: str, name: str, items: Iterable[Json]) -> HourhandError:
 @contextmanager
 def connected(*, patient: bool = False) -> Iterator[Rest]:
     """The server that HOURHAND_URL or `hourhand.toml` names, or else the one that serves the store of this folder."""
-    address = address_of(found_here(load_settings()))
+    settings = load_settings()
+    address = address_of(found_here(settings))
+    token_from = str(settings.admin_token_file) if settings.token is None else source_of("token")
     with httpx.Client(
         base_url=f"{address.url}{API}",
         headers=address.headers,
         timeout=httpx.Timeout(TIMEOUT_SECONDS, read=PATIENT_SECONDS if patient else TIMEOUT_SECONDS),
         trust_env=not address.local,
     ) as http:
-        yield Rest(address, http)
+        yield Rest(address, http, token_from)
 
 
 def found_here(settings: Settings) -> Settings:

@@ -11,7 +11,7 @@ from hourhand.model.errors import HourhandError
 
 
 def next_attempt(rest: Rest, before: Json, now: Json) -> str | None:
-    """Such as `attempt 1 of 4 failed: exit code 3; the next in 10 s`; None unless one has just ended and one follows."""
+    """Such as `attempt 1 of 4 failed: exit code 3; the next in 10 s`; None unless one has ended and one follows."""
     if now["fence"] == before["fence"] and not (before["status"] == "running" and now["status"] == "pending"):
         return None
     over = [one for one in _attempts(rest, now["id"]) if one["outcome"] is not None and one["fence"] >= before["fence"]]

@@ -55,6 +55,7 @@ class Executor:
     ) -> None:
         self._store = store
         self._outage = outage
+        self._timing = timing
         self._identity = identity
         self._metrics = of_executor(identity.group)
         self._scribe = Scribe(store, outage)
@@ -98,6 +99,7 @@ class Executor:
         claiming = asyncio.create_task(repeat("the claim", self._claimer.step, self._outage, wake=self._claimer.wake))
         try:
             await stop.wait()
+            self._say_what_is_waited_for()
             for quiet in unlisten:
                 quiet()
             await self._leave()
@@ -145,6 +147,17 @@ class Executor:
                 "instance %d: the outcome under fence %d was refused: it was superseded, or stored before",
                 answer.instance_id,
                 answer.fence,
+            )
+
+    def _say_what_is_waited_for(self) -> None:
+        """At once: whoever has pressed Ctrl-C would wait without knowing for what."""
+        if running := self._workload.running:
+            what, they = ("1 instance has", "it is") if running == 1 else (f"{running} instances have", "they are")
+            logger.warning(
+                "stopping: %s up to %g s to end, then %s stopped and handed back (Ctrl-C again: at once)",
+                what,
+                self._timing.grace_seconds,
+                they,
             )
 
     async def _leave(self) -> None:

@@ -69,6 +69,11 @@ class Workload:
         """Whether something in hand has lost two executors: one such at a time."""
         return any(isolated(one.assignment.loss_count) for one in self.held.values())
 
+    @property
+    def running(self) -> int:
+        """How many have been started and have not ended."""
+        return self._slots.taken
+
     def room(self) -> int:
         """How many more to claim."""
         ahead = min(self._pace.ahead(), max(0, 2 * BATCH - self._slots.capacity))

@@ -146,7 +146,10 @@ def _step(one: FileTask, stored: Stored, owner: str, *, take_over: bool) -> Step
         action, reason = ApplyAction.EDIT, f"taken over from {task.managed_by}"
     else:
         action, found = ApplyAction.REFUSED, ()
-        reason = f"it is managed by {task.managed_by}: take it over (--take-over, or take_over in REST), or remove it from the file"
+        reason = (
+            f"it is managed by {task.managed_by}: take it over (--take-over, or take_over in REST), "
+            "or remove it from the file"
+        )
     change = TaskChange(name=task.name, action=action, fields=found, drift=drift, reason=reason)
     return Step(task=one, stored=task, change=change)
 

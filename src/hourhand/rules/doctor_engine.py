@@ -9,7 +9,8 @@ from datetime import timedelta
 from hourhand.model.checkup import Seen
 from hourhand.model.diagnosis import Demand, Examined, Finding, KeyState, SeenExecutor
 from hourhand.model.registry import BUILTIN, Executor, Lane
-from hourhand.rules.doctor_words import MINUTE, fine, length, named, plural, problem, warning
+from hourhand.model.task import DEFAULT_GROUP
+from hourhand.rules.doctor_words import MINUTE, fine, length, named, plural, problem, wait, warning
 from hourhand.rules.lanes import Lacks, labels_text, lacks
 
 CYCLE_SECONDS = 30.0
@@ -28,7 +29,7 @@ def schedulers(seen: Seen) -> Iterator[Finding]:
     ago = examined.cycle_seconds
     if ago is None or ago > CYCLE_SECONDS:
         since = "no scheduler was ever seen" if ago is None else f"no scheduler was seen for {length(ago)}"
-        late = examined.tasks_due and f" {plural(examined.tasks_due, 'task')} wait for one."
+        late = examined.tasks_due and f" {wait(examined.tasks_due, 'task')} for one."
         yield problem(
             "schedulers.alive",
             since,
@@ -90,13 +91,13 @@ def _lease(seen: Seen) -> float:
 def demands(seen: Seen) -> Iterator[Finding]:
     """Whether somebody can execute each of the enabled tasks."""
     examined = seen.examined
-    if examined is None:
+    if examined is None or _nobody(seen):  # who died just now is still registered
         return
     lease = _lease(seen)
     alive = [one for one in examined.executors if one.silent_seconds <= lease]
     unserved = [one for one in examined.demands if alive and not _served(one, alive)]
     for one in unserved:
-        yield _unserved(one, alive)
+        yield _unserved(one, alive, _Starting(seen))
     if examined.demands and alive and not unserved:
         left = f" (of the first {sum(one.tasks for one in examined.demands):,})" if examined.tasks_left_out else ""
         yield fine("executors.demand", f"somebody can execute every enabled task{left}")
@@ -114,39 +115,62 @@ def _lacks(executor: SeenExecutor, demand: Demand) -> Lacks | None:
     return lacks(described, 0, Lane(0, demand.requires, labels_text(demand.labels)))
 
 
-def _unserved(demand: Demand, alive: list[SeenExecutor]) -> Finding:
+class _Starting:
+    """How executors are started: on SQLite there is one process, which is started anew with what is missing."""
+
+    def __init__(self, seen: Seen) -> None:
+        self._alone = seen.database is not None and seen.database.dialect == "sqlite"
+        self.hint = (
+            " On SQLite one process does everything, for one group and that of its app: stop it first."
+            if self._alone
+            else ""
+        )
+
+    def command(self, group: str, app: str = "") -> str:
+        """What to type."""
+        if not self._alone:
+            return f"hourhand executor{app} --group {shlex.quote(group)}"
+        return (
+            f"hourhand serve{app}" if app or group == DEFAULT_GROUP else f"hourhand serve --group {shlex.quote(group)}"
+        )
+
+    def more(self, group: str) -> str:
+        """The same, where there are too few slots."""
+        return "hourhand serve --concurrency NUMBER" if self._alone else self.command(group)
+
+
+def _unserved(demand: Demand, alive: list[SeenExecutor], starting: _Starting) -> Finding:
     which = f"{plural(demand.tasks, 'enabled task')} of group {demand.group!r} (such as {demand.example!r})"
     found = {_lacks(one, demand) for one in alive}
-    group = f" --group {shlex.quote(demand.group)}"
-    means = "They fire, and their instances wait until somebody can execute them."
+    own = "" if demand.requires == BUILTIN else " MODULE:APP"
+    means = "What fires waits until somebody can execute it."
     if Lacks.LABELS in found:
         wanted = ",".join(f"{name}={value}" for name, value in sorted(demand.labels.items()))
         return problem(
             "executors.labels",
             f"no executor carries the labels {wanted}, asked for by {which}",
-            means,
-            f"HOURHAND_LABELS={shlex.quote(wanted)} hourhand executor{group}",
+            f"{means}{starting.hint}",
+            f"HOURHAND_LABELS={shlex.quote(wanted)} {starting.command(demand.group, own)}",
         )
     if Lacks.REQUIRES in found:
         return problem(
             "executors.handlers",
             f"no executor of the group provides {demand.requires}, needed by {which}",
-            f"{means} A handler is found in the app that an executor was started with.",
-            f"hourhand executor MODULE:APP{group}",
+            f"{means} A handler is found in the app that an executor was started with.{starting.hint}",
+            starting.command(demand.group, own),
         )
-    own = "" if demand.requires == BUILTIN else " MODULE:APP"
     return problem(
         "executors.group",
         f"no executor serves the group of {which}",
-        means,
-        f"hourhand executor{own}{group}",
+        f"{means}{starting.hint}",
+        starting.command(demand.group, own),
     )
 
 
 def backlog(seen: Seen) -> Iterator[Finding]:
     """Whether what is pending is claimed in time."""
     examined = seen.examined
-    if examined is None:
+    if examined is None or _nobody(seen):
         return
     late = [one for one in examined.groups if one.executors and one.oldest_due_seconds > WAITING_NOTED and one.due]
     for one in late:
@@ -154,12 +178,12 @@ def backlog(seen: Seen) -> Iterator[Finding]:
         why = f"all {plural(one.slots, 'slot')} of its executors are taken" if full else "its executors have free slots"
         yield warning(
             "executors.backlog",
-            f"{plural(one.due, 'instance')} of group {one.group!r} wait, the oldest for "
+            f"{wait(one.due, 'instance')} in group {one.group!r}, the oldest for "
             f"{length(one.oldest_due_seconds)}: {why}",
             "There is more to do than is done."
             if full
             else "They may need labels or a handler that nobody has, or the group rests.",
-            f"hourhand executor --group {shlex.quote(one.group)}"
+            _Starting(seen).more(one.group)
             if full
             else f"hourhand instance list --status pending --group {shlex.quote(one.group)}, then "
             "hourhand instance explain ID",
@@ -248,10 +272,11 @@ def audit(seen: Seen) -> Iterator[Finding]:
     if examined is None:
         return
     if examined.audit_unsealed_seconds > UNSEALED_NOTED:
+        count = examined.audit_unsealed
+        entries = "1 entry of the audit waits" if count == 1 else f"{count:,} entries of the audit wait"
         yield warning(
             "audit.sealed",
-            f"{plural(examined.audit_unsealed, 'entry').replace('entrys', 'entries')} of the audit wait to be sealed, "
-            f"the oldest for {length(examined.audit_unsealed_seconds)}",
+            f"{entries} to be sealed, the oldest for {length(examined.audit_unsealed_seconds)}",
             "A scheduler does it every few seconds, unless somebody has meddled with the chain.",
             "hourhand audit verify",
         )

@@ -33,6 +33,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def wait(count: int, noun: str) -> str:
+    """`1 task waits`, `2 tasks wait`."""
+    return f"{plural(count, noun)} {'waits' if count == 1 else 'wait'}"
+
+
 def named(names: Iterable[str]) -> str:
     """Some names, and how many more there are."""
     every = list(names)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import assert_never
 
 from hourhand.model.explanation import Code, Explanation, Reason
 from hourhand.model.pause import Pause, PauseScope
 from hourhand.model.registry import Executor
-from hourhand.model.words import BlockedBy, OutcomeKind, Status
+from hourhand.model.words import BlockedBy, OutcomeKind, Status, TaskType
 from hourhand.rules.endings import reason_given
 from hourhand.rules.explain_end import explain_end
 from hourhand.rules.explain_waits import explain_waits
@@ -137,8 +138,8 @@ def _not_yet(facts: Facts) -> Iterator[Reason]:
     elif instance.fence > 0:
         yield Reason(
             code=Code.HANDED_BACK,
-            text="an executor claimed it and gave it back, since it has no such handler, cannot read its definition, "
-            f"or was stopped; it may be claimed again at {moment(at)}",
+            text=f"an executor claimed it and gave it back, since it has no such handler{_named_so(facts)}, cannot "
+            f"read its definition, or was stopped (its log says which); it may be claimed again at {moment(at)}",
             since=instance.queued_at,
             until=at,
         )
@@ -209,12 +210,43 @@ def _unserved(facts: Facts) -> Iterator[Reason]:
         provided = {one.id: list(one.provides) for one in unable[:SHOWN]}
         yield Reason(
             code=Code.NOBODY_PROVIDES,
-            text=f"no executor of group {lanes.group!r} provides {lanes.lane.requires!r}; "
-            f"there are {', '.join(f'{name} ({_words(words)})' for name, words in provided.items())}",
-            data={"group": lanes.group, "requires": lanes.lane.requires, "executors": provided},
+            text=f"no executor of group {lanes.group!r} provides {_needed(facts, lanes.lane.requires)}; "
+            f"there are {', '.join(f'{name} ({_words(words)})' for name, words in provided.items())}"
+            f"{_next_step(facts, lanes.group)}",
+            data={
+                "group": lanes.group,
+                "requires": lanes.lane.requires,
+                "handler": _handler(facts),
+                "executors": provided,
+            },
         )
     else:
         yield _nobody(lanes)
+
+
+def _named_so(facts: Facts) -> str:
+    handler = _handler(facts)
+    return "" if handler is None else f" ({handler!r})"
+
+
+def _handler(facts: Facts) -> str | None:
+    """The name of its handler; None of what is no Python, or cannot be read."""
+    definition = facts.definition
+    return None if definition is None or definition.type is not TaskType.PYTHON else definition.payload.get("handler")
+
+
+def _needed(facts: Facts, requires: str) -> str:
+    handler = _handler(facts)
+    return repr(requires) if handler is None else f"its handler {handler!r} ({requires})"
+
+
+def _next_step(facts: Facts, group: str) -> str:
+    if _handler(facts) is None:
+        return ""
+    return (
+        ". Start the server with the app that has it: `hourhand serve MODULE:APP` "
+        f"(on a cluster `hourhand executor MODULE:APP --group {shlex.quote(group)}`)"
+    )
 
 
 def _nobody(lanes: Lanes) -> Reason:

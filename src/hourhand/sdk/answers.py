@@ -88,10 +88,10 @@ def explanation_from(answer: Mapping[str, Any]) -> Explanation:
     )
 
 
-def read(response: httpx.Response) -> Any:  # noqa: ANN401 - JSON
+def read(response: httpx.Response, token_from: str = "") -> Any:  # noqa: ANN401 - JSON
     """The JSON of an answer, or the refusal that it is."""
     if response.status_code >= httpx.codes.MULTIPLE_CHOICES:
-        raise refusal(response)
+        raise refusal(response, token_from)
     if response.status_code == httpx.codes.NO_CONTENT:
         return None
     try:
@@ -100,7 +100,7 @@ def read(response: httpx.Response) -> Any:  # noqa: ANN401 - JSON
         raise _stranger(response) from None
 
 
-def refusal(response: httpx.Response) -> HourhandError:
+def refusal(response: httpx.Response, token_from: str = "") -> HourhandError:
     """The error that a problem was made of."""
     if not response.headers.get("content-type", "").startswith("application/problem+json"):
         passing = response.status_code in (502, 503, 504)  # a proxy in between
@@ -119,7 +119,7 @@ def refusal(response: httpx.Response) -> HourhandError:
         case 410:
             error = Gone(detail)
         case 401:
-            error = HourhandError(_unknown(response, detail))
+            error = HourhandError(_unknown(response, detail, token_from))
         case 429 | 503:
             error = StoreUnavailable(detail)
         case 500:
@@ -131,6 +131,8 @@ def refusal(response: httpx.Response) -> HourhandError:
 
 def unreachable(url: str, error: httpx.TransportError) -> StoreUnavailable:
     """Nobody answers."""
+    if plain := plain_of(url, error):
+        return StoreUnavailable(f"what answers at {url} does not speak https, it speaks http: use {plain}")
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         why = str(error) or type(error).__name__
         return StoreUnavailable(
@@ -141,9 +143,15 @@ def unreachable(url: str, error: httpx.TransportError) -> StoreUnavailable:
     return StoreUnavailable(f"{url} did not answer to the end ({said}): what was asked for may have been done or not")
 
 
-def _unknown(response: httpx.Response, detail: str) -> str:
+def plain_of(url: str, error: httpx.TransportError) -> str | None:
+    """The address without TLS, if that is what the other side does not speak."""
+    spoken = any(reason in str(error).upper() for reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"))
+    return f"http://{url.removeprefix('https://')}" if spoken and url.startswith("https://") else None
+
+
+def _unknown(response: httpx.Response, detail: str, token_from: str) -> str:
     if "authorization" in response.request.headers:
-        return f"{_root(response)} refuses the token: {detail}"
+        return f"{_root(response)} refuses the token{f' ({token_from})' if token_from else ''}: {detail}"
     return (
         f"{_root(response)} needs a token: set HOURHAND_TOKEN, or HOURHAND_DATA_DIR to the data folder of that server "
         "(whose token is shown to a server on this machine only)"

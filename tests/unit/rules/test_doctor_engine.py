@@ -55,6 +55,7 @@ def test_schedulers() -> None:
     never = one(doctor_engine.schedulers, examined(tasks_due=3))
     assert never.level is Level.PROBLEM
     assert "3 tasks wait for one" in never.detail
+    assert "1 task waits for one" in one(doctor_engine.schedulers, examined(tasks_due=1)).detail
     gone = one(doctor_engine.schedulers, examined(cycle_seconds=600))
     assert "for 10 min" in gone.summary
     assert [one.level for one in found(doctor_engine.schedulers, examined(cycle_seconds=2))] == ["ok", "ok"]
@@ -66,6 +67,10 @@ def test_of_a_file_that_nobody_owns_it_is_not_said_again_that_nobody_works() -> 
     store = replace(ON_SQLITE, file=FILE, examined=Examined(looked_at=AT))
     assert found(doctor_engine.schedulers, sight(store=store)) == []
     assert found(doctor_engine.executors, sight(store=store)) == []
+    # Who was killed just now is still registered.
+    registered = Examined(looked_at=AT, executors=(executor(),), demands=(demand(),))
+    killed = sight(store=replace(store, examined=registered))
+    assert found(doctor_engine.demands, killed) == found(doctor_engine.backlog, killed) == []
 
 
 def test_executors() -> None:
@@ -107,6 +112,21 @@ def test_somebody_can_execute_every_task(wanted: Demand, check: str, remedy: str
         assert "'nightly'" in said.summary
 
 
+@pytest.mark.parametrize(
+    ("wanted", "remedy"),
+    [
+        (demand(group="far"), "hourhand serve --group far"),
+        (demand(group="far", requires="python:far"), "hourhand serve MODULE:APP"),
+        (demand(requires="python:app"), "hourhand serve MODULE:APP"),
+        (demand(labels={"gpu": "yes"}), "HOURHAND_LABELS=gpu=yes hourhand serve"),
+    ],
+)
+def test_on_sqlite_the_one_process_is_started_anew(wanted: Demand, remedy: str) -> None:
+    said = one(doctor_engine.demands, told(store=Examined(looked_at=AT, executors=(executor(),), demands=(wanted,))))
+    assert said.remedy == remedy
+    assert "stop it first" in said.detail
+
+
 def test_where_there_are_many_tasks_it_is_said_how_many_were_looked_at() -> None:
     seen = examined(executors=(executor(),), demands=(demand(),), tasks_left_out=True)
     assert "(of the first 2)" in one(doctor_engine.demands, seen).summary
@@ -119,6 +139,10 @@ def test_the_backlog() -> None:
     full = one(doctor_engine.backlog, examined(groups=(group,)))
     assert "all 4 slots of its executors are taken" in full.summary
     assert full.remedy == "hourhand executor --group default"
+    assert full.summary.startswith("9 instances wait in group 'default', the oldest for 5 min")
+    single = one(doctor_engine.backlog, told(store=Examined(looked_at=AT, groups=(replace(group, due=1),))))
+    assert single.summary.startswith("1 instance waits in group 'default'")
+    assert single.remedy == "hourhand serve --concurrency NUMBER"
     free = one(doctor_engine.backlog, examined(groups=(replace(group, slots_used=1),)))
     assert "free slots" in free.summary
     assert "explain" in free.remedy
@@ -171,7 +195,9 @@ def test_the_audit() -> None:
     assert "up to entry 5" in one(doctor_engine.audit, examined(audit_sealed=5)).summary
     behind = one(doctor_engine.audit, examined(audit_unsealed=4, audit_unsealed_seconds=3_600))
     assert (behind.level, behind.remedy) == (Level.WARNING, "hourhand audit verify")
-    assert "4 entries of the audit" in behind.summary
+    assert "4 entries of the audit wait to be" in behind.summary
+    single = one(doctor_engine.audit, examined(audit_unsealed=1, audit_unsealed_seconds=3_600))
+    assert single.summary.startswith("1 entry of the audit waits to be sealed")
 
 
 @pytest.mark.parametrize(

@@ -343,6 +343,18 @@ def test_what_has_happened_before_is_told_beside() -> None:
     assert lost.text == "it has lost its executor once and goes round again"
 
 
+def test_a_handler_that_nobody_provides_is_named_with_the_next_step() -> None:
+    handled = replace(DEFINITION, type=TaskType.PYTHON, payload={"handler": "close_books"})
+    lanes = replace(LANES, group="the books", lane=replace(LANE, requires="python:books"))
+    found = only(facts(pending(), lanes=lanes, definition=handled))
+    assert (found.code, found.data["handler"]) == (Code.NOBODY_PROVIDES, "close_books")
+    assert "provides its handler 'close_books' (python:books); there are e1 (builtin). Start the server" in found.text
+    assert "`hourhand serve MODULE:APP` (on a cluster `hourhand executor MODULE:APP --group 'the books'`)" in found.text
+    found = only(facts(pending(available_at=LATER, fence=2), definition=handled))
+    assert "it has no such handler ('close_books')" in found.text
+    assert only(facts(pending(), lanes=lanes, definition=None)).data["handler"] is None
+
+
 # Running
 
 
