@@ -56,9 +56,9 @@ def doctor(folder: Path, *arguments: str, **environment: str) -> Findings:
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int, int]]:
-    return {
-        str(one): (one.stat().st_size, one.stat().st_mtime_ns, one.stat().st_mode) for one in sorted(folder.rglob("*"))
-    }
+    """Return what is there; but SQLite's shared memory, which every reader touches."""
+    found = [one for one in sorted(folder.rglob("*")) if not one.name.endswith("-shm")]
+    return {str(one): (one.stat().st_size, one.stat().st_mtime_ns, one.stat().st_mode) for one in found}
 
 
 @pytest.fixture

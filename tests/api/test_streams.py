@@ -196,7 +196,7 @@ async def test_who_reads_slowly_costs_little_and_misses_nothing(
         idle.connect((rest.base_url.host, rest.base_url.port))
         idle.sendall(request.encode())
         before = -1
-        while before != number:  # until it has stopped reading for somebody who does not
+        while not number or before != number:  # until it has stopped reading for somebody who does not
             before = number
             await asyncio.sleep(1)
         assert 0 < number < 2_400

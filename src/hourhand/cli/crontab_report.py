@@ -19,7 +19,7 @@ COLUMNS = (
     Column("LINE", right=True),
     Column("TASK"),
     Column("SCHEDULE", 8),
-    Column("TIMEZONE", 3),
+    Column("TIMEZONE", 2),
     Column("NEXT", 6),
     Column("STATE", 7),
 )

@@ -19,6 +19,10 @@ from rich.text import Text
 UNBOUNDED = 10_000
 """As wide as anybody needs: what is piped must not be cut or wrapped."""
 GAP = 2
+LONG = 60
+"""Longer texts are not waited for."""
+DETAIL = 2
+"""The weight up to which a column is one."""
 READABLE = 20
 """As much of a text as is of any use; a moment is not longer, and so is never cut."""
 COLOURS = {
@@ -140,13 +144,16 @@ def _widths(columns: Sequence[Column], whole: Sequence[int], empty: set[int], ro
     found: dict[int, int] = {}
     for index in sorted(set(range(len(columns))) - empty, key=lambda index: (-columns[index].weight, index)):
         wanted = columns[index].weight >= Column("").weight  # if need be cut shorter than is of use
-        if wanted or not found or _taken(found) + GAP + least[index] <= room:
+        # A detail has a place only beside texts that can be read to their end.
+        detail = columns[index].weight <= DETAIL
+        beside = {one: min(whole[one], LONG) for one in found} if detail else found
+        if wanted or not found or _taken(beside) + GAP + least[index] <= room:
             found[index] = least[index]
     while _taken(found) > room and max(found.values()) > 1:
         found[max(found, key=lambda index: found[index])] -= 1
-    # What room is left goes to what is cut, the narrowest first.
+    # What room is left goes to what is cut: the most important, of those the narrowest first.
     while _taken(found) < room and (cut := [index for index in found if found[index] < whole[index]]):
-        found[min(cut, key=lambda index: found[index])] += 1
+        found[min(cut, key=lambda index: (-columns[index].weight, found[index]))] += 1
     return dict(sorted(found.items()))
 
 

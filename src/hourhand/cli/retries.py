@@ -14,7 +14,9 @@ def next_attempt(rest: Rest, before: Json, now: Json) -> str | None:
     """Such as `attempt 1 of 4 failed: exit code 3; the next in 10 s`; None unless one has ended and one follows."""
     if now["fence"] == before["fence"] and not (before["status"] == "running" and now["status"] == "pending"):
         return None
-    over = [one for one in _attempts(rest, now["id"]) if one["outcome"] is not None and one["fence"] >= before["fence"]]
+    # By the time its attempts are read the present one may have ended as well: that is not followed by another.
+    ended = [one for one in _attempts(rest, now["id"]) if one["outcome"] is not None]
+    over = [one for one in ended if before["fence"] <= one["fence"] < now["fence"] + (now["status"] == "pending")]
     if not over:
         # Claimed, for the first time or after what was said at once; or given back before it had started.
         returned = before["status"] == "running" and now["status"] == "pending"
