@@ -53,6 +53,7 @@ def test_a_block_that_is_not_run_says_why() -> None:
         ("a …", "a"),
         ("a …b", "a xb"),
         ("one\n\ntwo", "one\ntwo\n\n"),
+        ("Instance 7 is pending again", "Instance 7 is running again"),
     ],
 )
 def test_what_may_differ_may_differ(shown: str, printed: str) -> None:
