@@ -34,7 +34,7 @@ from api.cli import run_here
         (["instance", "list", "--status", "failed", "--status", "success"], "--status: is given twice: give it once"),
         (["task", "list", "-q", "a", "--search=b"], "--search / -q: is given twice: give it once"),
         (["task", "list", "--enabled", "--disabled"], "--enabled: is given twice, or together with --disabled"),
-        (["serve", "--port", "1", "--port", "2"], "--port: is given twice: give it once"),
+        (["serve", "--port", "1", "--port", "x"], "--port: is not a whole number"),  # of a process the last one holds
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
