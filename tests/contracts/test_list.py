@@ -13,6 +13,7 @@ import pytest
 from hourhand.model.errors import InvalidInput, NotFound
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.words import OutcomeKind, Status, TaskType, TriggeredBy
+from hourhand.store import listing
 from hourhand.store.postgresql import PostgresqlTx
 from hourhand.store.sqlite import SqliteTx
 
@@ -100,6 +101,32 @@ async def test_what_is_inserted_between_pages_neither_hides_nor_repeats_anything
     assert set(found) >= {*living, *ended}
     logs = [one.log_id for one in await walk(world.store.list_logs, between=insert)]
     assert len(logs) == len(set(logs)) >= 20
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+async def test_what_ends_while_a_page_is_read_is_told_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    await world.executor()
+    task = await world.task()
+    ids = [*await some(world, task, 3, end=True), *await some(world, task, 1)]
+    read = listing._ended_rows  # noqa: SLF001 - the moment between two statements
+
+    async def later(*given: Any, **more: Any) -> Any:
+        if isinstance(given[0], PostgresqlTx):  # SQLite reads a page from one snapshot
+            await world.run_all()
+        return await read(*given, **more)
+
+    monkeypatch.setattr(listing, "_ended_rows", later)
+    found: list[int] = []
+    cursor = None
+    while True:
+        page = await world.store.list_instances(limit=limit, cursor=cursor)
+        found += [one.id for one in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert sorted(found) == sorted(ids)
 
 
 async def test_an_instance_is_found_wherever_it_is(world: World) -> None:

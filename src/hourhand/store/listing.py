@@ -224,7 +224,14 @@ async def list_instances(tx: Tx, wanted: InstanceFilter, *, limit: int, cursor: 
             return page(items, limit, instance_of, lambda row: ("living", row["id"]))
     if wanted.status is None or wanted.status in ENDED:
         after = place[1:] if place is not None and place[0] == "ended" else None
-        items += await _ended_rows(tx, wanted, after, limit + 1 - len(items), superseded=False)
+        ended = await _ended_rows(tx, wanted, after, limit + 1 - len(items), superseded=False)
+        # PostgreSQL shows each statement what is committed by then: who ended in between is told once, as ended.
+        moved = {row["id"] for row in ended}
+        living = [row for row in items if row["id"] not in moved]
+        limit -= len(items) - len(living)
+        items = [*living, *ended]
+        if limit < 1:
+            return await list_instances(tx, wanted, limit=1, cursor=cursor)
     return page(items, limit, instance_of, _place)
 
 
