@@ -120,7 +120,6 @@ def test_without_an_answer_nothing_is_completed_and_nothing_said(hourhand: Termi
         assert time.monotonic() - begin < 20
 
 
-@pytest.mark.skipif(BASH is None, reason="there is no Bash")
 def test_in_a_real_bash(hourhand: Terminal, tmp_path: Path) -> None:
     script = """
         hourhand --install-completion

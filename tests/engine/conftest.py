@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from serving import Served
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from engine.engines import Engine
+    from postgres import Cluster
 
 
 @pytest.fixture
@@ -20,3 +23,18 @@ async def engine(store_url: str, tmp_path: Path) -> AsyncIterator[Engine]:
 
     async with engine_on(store_url, tmp_path) as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def shared_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
+    """Return a PostgreSQL store that the tests of one file share with a served process."""
+    url = cluster.create_database(template=postgresql_template)
+    yield url
+    cluster.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def served(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serve it."""
+    with Served(tmp_path_factory.mktemp("served"), "--store", shared_url) as process:
+        yield process

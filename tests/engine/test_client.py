@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +24,10 @@ from hourhand.sdk.address import address_of
 from hourhand.sdk.client import Client
 from hourhand.settings import load_settings
 from hourhand.store import open_store
-from postgres import Cluster
 from serving import Served
 
 ELSEWHERE = "elsewhere"
 """A group that the served process does not serve, so that nothing of it is claimed but by a test."""
-
-
-@pytest.fixture(scope="module")
-def shared_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
-    url = cluster.create_database(template=postgresql_template)
-    yield url
-    cluster.drop_database(url)
-
-
-@pytest.fixture(scope="module")
-def served(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("served"), "--store", shared_url) as process:
-        yield process
 
 
 @pytest.fixture

@@ -20,25 +20,11 @@ from hourhand.sdk.sync import SyncClient
 from serving import Served
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
     from contracts.world import World
-    from postgres import Cluster
 
 PATIENCE = 60.0
-
-
-@pytest.fixture(scope="module")
-def shared_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
-    url = cluster.create_database(template=postgresql_template)
-    yield url
-    cluster.drop_database(url)
-
-
-@pytest.fixture(scope="module")
-def served(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("served"), "--store", shared_url) as process:
-        yield process
 
 
 @pytest.fixture(params=["awaited", "sync"])

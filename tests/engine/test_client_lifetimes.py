@@ -46,12 +46,6 @@ def shared_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
     cluster.drop_database(url)
 
 
-@pytest.fixture(scope="module")
-def served(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("served"), "--store", shared_url) as process:
-        yield process
-
-
 @pytest.fixture(params=["store", "rest"])
 def given(request: pytest.FixtureRequest, shared_url: str) -> dict[str, Any]:
     if request.param == "store":
