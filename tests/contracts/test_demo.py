@@ -73,7 +73,8 @@ async def test_loading_makes_the_sample_tasks_with_a_pause_a_rule_and_a_day_behi
     assert (rule.name, rule.targets) == (RULE_NAME, ())
     now = await store.now()
     series = await store.series(now - timedelta(hours=24), now, step_seconds=3600)
-    assert all(point.success for point in series.points[1:])
+    # The first and the last of them are parts of an hour, in which nothing need have ended.
+    assert all(point.success for point in series.points[1:-1])
     found = await store.failures(days=1)
     assert len(found.reasons) >= 4
 
