@@ -17,6 +17,7 @@ from hourhand.api import (
     bulk,
     calendars,
     callbacks,
+    data_sources,
     demo,
     diagnosis,
     docs,
@@ -53,6 +54,7 @@ from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.api.streaming import Streams
 from hourhand.bootstrap import hash_token
 from hourhand.bootstrap.alerts import build_post
+from hourhand.bootstrap.sources import build_sources
 from hourhand.service.health import Health
 from hourhand.service.scrape import Scrape
 from hourhand.settings import Settings, is_loopback
@@ -113,6 +115,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     app.state.streams = Streams(store, settings.max_streams)
     app.state.health, app.state.scrape = Health(store), Scrape(store)
     app.state.post = build_post(settings, store, serving=True)
+    app.state.sources = build_sources(settings, store)
     problems.install(app)
     app.include_router(_open_routes(settings))
     app.include_router(docs.router)
@@ -167,6 +170,7 @@ def _api_routes() -> APIRouter:
         calendars,
         audit_logs,
         alert_rules,
+        data_sources,
         users,
         tokens,
         sessions,

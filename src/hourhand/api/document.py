@@ -27,6 +27,7 @@ CREATES = frozenset(
         "POST /maintenance-windows",
         "POST /calendars",
         "POST /alert-rules",
+        "POST /data-sources",
         "POST /users",
         "POST /tokens",
     }

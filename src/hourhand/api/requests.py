@@ -21,6 +21,7 @@ from hourhand.model.access import Principal
 from hourhand.model.audit import Once
 from hourhand.model.errors import FieldError, InvalidInput, shown
 from hourhand.service.post import Post
+from hourhand.service.sources import SealedSources
 
 MOST = 200
 LONGEST_CURSOR = 4_000
@@ -68,11 +69,16 @@ async def _post(request: Request) -> Post:
     return cast("Post", request.app.state.post)
 
 
+async def _sources(request: Request) -> SealedSources:
+    return cast("SealedSources", request.app.state.sources)
+
+
 TheStore = Annotated[Store, Depends(_store)]
 TheGroups = Annotated[GroupNames, Depends(_group_names)]
 Caller = Annotated[Principal, Depends(_caller)]
 TheReach = Annotated[Reach, Depends(_reach)]
 ThePost = Annotated[Post, Depends(_post)]
+TheSources = Annotated[SealedSources, Depends(_sources)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from hourhand.bootstrap.secret_key import (
 from hourhand.bootstrap.tokens import user_name
 from hourhand.model.audit import Author
 from hourhand.model.errors import InvalidInput
-from hourhand.model.sealing import Resealed, Unopened
+from hourhand.model.sealing import Resealed, Unopened, UnopenedSource
 from hourhand.service.envelope import KEY_BYTES, Envelope, Unsealable
 from hourhand.settings import Settings
 from hourhand.store import Store
@@ -42,7 +42,7 @@ class Rotated:
     """Where the new key is."""
     already: bool = False
     """Whether that was so before."""
-    unopened: tuple[Unopened, ...] = ()
+    unopened: tuple[Unopened | UnopenedSource, ...] = ()
     """What the key in use could not open, and is left as it was."""
     in_place: bool = False
     """Whether it is in its place in the data folder, so that nobody has to be told of it."""

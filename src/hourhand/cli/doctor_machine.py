@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import pwd
+import re
 import resource
 import shutil
 import socket
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
 
 TOOLS = ("sh",)
 """What executors need on every machine; one more is one word more."""
+BACKUP_TOOLS = {
+    "PostgreSQL": (("pg_dump",), ("pg_restore",)),
+    "MariaDB and MySQL": (("mariadb-dump", "mysqldump"), ("mariadb", "mysql")),
+}
+"""What executors need where they back up data sources; of names beside each other, the first that is found."""
 _ANSWER_SECONDS = 3.0
-_UNKNOWN_ZONES = "of an unknown version"
+_UNKNOWN = "of an unknown version"
+_VERSION = re.compile(r"(?:\(PostgreSQL\)|Distrib|from|Ver(?!.*Distrib))\s+(\d[\w.]*)")
+"""Of `mariadb-dump  Ver 10.19 Distrib 10.11.19-MariaDB` the second one, by which people know it."""
 
 
 def machine(settings: Settings | None) -> MachineSeen:
@@ -41,10 +49,12 @@ def machine(settings: Settings | None) -> MachineSeen:
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         temporary=temporary,
         temporary_writable=os.access(temporary, os.W_OK | os.X_OK),
+        temporary_disk=_disk(Path(temporary)),
         memory_available=_memory(),
         synchronised=_synchronised(),
         zones=_zones(),
         tools={name: shutil.which(name, path=DEFAULT_PATH) is not None for name in TOOLS},
+        backup_tools={database: dict(map(_backup_tool, tools)) for database, tools in BACKUP_TOOLS.items()},
         data_dir=seen_path(settings.data_dir) if settings else None,
         disk=_disk(settings.data_dir) if settings else None,
         admin_token=seen_path(settings.admin_token_file) if settings else None,
@@ -102,19 +112,28 @@ def _text(path: Path) -> str:
 def _synchronised() -> bool | None:
     """What systemd says, where it runs."""
     program = shutil.which("timedatectl")
-    if program is None:
-        return None
+    said = _said(program, "show", "--property=NTPSynchronized", "--value") if program else None
+    return {"yes": True, "no": False}.get(said or "")
+
+
+def _backup_tool(names: tuple[str, ...]) -> tuple[str, str | None]:
+    """Which of them is here, and its version."""
+    for name in names:
+        program = shutil.which(name)
+        if program is not None:
+            found = _VERSION.search(_said(program, "--version") or "")
+            return name, found[1] if found else _UNKNOWN
+    return names[0], None
+
+
+def _said(*command: str) -> str | None:
+    """What a program answers; None if it does not, or not in time."""
     try:
-        said = subprocess.run(  # noqa: S603 - of this machine's own
-            [program, "show", "--property=NTPSynchronized", "--value"],
-            capture_output=True,
-            text=True,
-            timeout=_ANSWER_SECONDS,
-            check=False,
+        return subprocess.run(  # noqa: S603 - of this machine's own
+            command, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS, check=False
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return {"yes": True, "no": False}.get(said)
 
 
 def _zones() -> str | None:
@@ -126,7 +145,7 @@ def _zones() -> str | None:
     for folder in zoneinfo.TZPATH:
         if (Path(folder) / "Europe/Berlin").exists():
             words = _text(Path(folder) / "tzdata.zi").partition("\n")[0].split()
-            return words[-1] if words[:2] == ["#", "version"] else _UNKNOWN_ZONES
+            return words[-1] if words[:2] == ["#", "version"] else _UNKNOWN
     return str(import_module("tzdata").IANA_VERSION)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hourhand.cli import options
 from hourhand.cli.printing import AsJson, note, plural, print_json
+
+if TYPE_CHECKING:
+    from hourhand.model.sealing import Unopened, UnopenedSource
 
 app = typer.Typer(name="secrets", help="Look after the key that stored secrets are sealed with.", no_args_is_help=True)
 
@@ -54,12 +57,27 @@ def rotate(
     else:
         typer.echo(f"{plural(done.secrets, 'secret')} sealed with the new key, which is in {done.key_file}.")
     for one in done.unopened:
-        note(
-            f"The target {one.target} of alert rule {one.rule!r} cannot be opened with the key in use, and is left as "
-            f"it was: write it again by `hourhand alert edit {shlex.quote(one.rule)} --to URL`, or delete the rule."
-        )
+        note(_left(one))
     if done.in_place:
         typer.echo("It has taken the old one's place. Backups from before need the old key, if you kept one.")
         return
-    typer.echo("Until they are started with the new key, running processes can neither send alerts nor edit them:")
+    typer.echo(
+        "Until they are started with the new key, running processes can neither send alerts nor open data sources:"
+    )
     typer.echo(f"  export HOURHAND_SECRET_KEY_FILE={shlex.quote(str(done.key_file))}; unset HOURHAND_SECRET_KEY")
+
+
+def _left(one: Unopened | UnopenedSource) -> str:
+    from hourhand.model.sealing import UnopenedSource
+
+    if isinstance(one, UnopenedSource):
+        again = f"hourhand datasource edit {shlex.quote(one.name)} --password-stdin"
+        return (
+            f"The password of data source {one.name!r} cannot be opened with the key in use, and is left as it was: "
+            f"give it again by `{again}`, or delete the data source."
+        )
+    again = f"hourhand alert edit {shlex.quote(one.rule)} --to URL"
+    return (
+        f"The target {one.target} of alert rule {one.rule!r} cannot be opened with the key in use, and is left as it "
+        f"was: write it again by `{again}`, or delete the rule."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from hourhand.model.sealing import Resealed
@@ -12,6 +13,16 @@ Reseal = Callable[[str, bytes], bytes | None]
 
 It neither waits nor changes anything.
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSecret:
+    """A secret on its way into the store, which alone knows what it will belong to."""
+
+    seal: Callable[[str], bytes] = field(repr=False)
+    """Given what it belongs to, seals it; it neither waits nor changes anything."""
+    sealed_with: str
+    """The check value of the key."""
 
 
 class Sealing(Protocol):

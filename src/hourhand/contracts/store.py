@@ -27,6 +27,7 @@ from hourhand.contracts.alerting import Alerting
 from hourhand.contracts.applying import Applying
 from hourhand.contracts.auditing import Auditing
 from hourhand.contracts.bulk import Bulk
+from hourhand.contracts.data_sources import DataSources
 from hourhand.contracts.demo import Demo
 from hourhand.contracts.examining import Examining
 from hourhand.contracts.explaining import Explaining
@@ -333,6 +334,7 @@ class Store(
     Accounts,
     Pausing,
     Windows,
+    DataSources,
     Explaining,
     Statistics,
     Figures,

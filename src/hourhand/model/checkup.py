@@ -58,7 +58,7 @@ class PathSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskSeen:
-    """The filesystem that the data folder is on, or will be."""
+    """The filesystem that a folder is on, or will be."""
 
     folder: str
     kind: str
@@ -77,6 +77,7 @@ class MachineSeen:
     open_files: int
     temporary: str
     temporary_writable: bool
+    temporary_disk: DiskSeen | None = None
     memory_available: int | None = None
     """In bytes; None where the machine does not tell."""
     synchronised: bool | None = None
@@ -86,6 +87,8 @@ class MachineSeen:
     programs: Mapping[str, bool] = field(default_factory=dict)
     """Programs that tasks name, and whether executors here would find them."""
     tools: Mapping[str, bool] = field(default_factory=dict)
+    backup_tools: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """For each database that it can back up, the programs for that with their versions; None: it is not here."""
     data_dir: PathSeen | None = None
     disk: DiskSeen | None = None
     admin_token: PathSeen | None = None

@@ -16,8 +16,16 @@ class Unopened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnopenedSource:
+    """A data source whose password cannot be opened with the store's key."""
+
+    source_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resealed:
     """How many secrets are sealed with the new key, and which are not."""
 
     count: int
-    unopened: tuple[Unopened, ...] = ()
+    unopened: tuple[Unopened | UnopenedSource, ...] = ()

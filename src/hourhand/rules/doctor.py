@@ -46,6 +46,7 @@ CHECKS: tuple[Check, ...] = (
     doctor_machine.synchronised,
     doctor_store.folder,
     doctor_machine.tools,
+    doctor_machine.backup_tools,
     doctor_machine.python,
     doctor_machine.account,
     doctor_machine.limits,

@@ -6,8 +6,9 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from hourhand.model.checkup import Seen
+from hourhand.model.checkup import MachineSeen, Seen
 from hourhand.model.diagnosis import Finding, Program
+from hourhand.rules.doctor_store import FREE_NOTED, FREE_WRONG
 from hourhand.rules.doctor_words import MEGABYTE, fine, plural, problem, size, warning
 
 FILES_LEAST = 1_024
@@ -64,7 +65,7 @@ def room(seen: Seen) -> Iterator[Finding]:
             f"ls -ld {shlex.quote(machine.temporary)}   (or set TMPDIR)",
         )
     else:
-        yield fine("machine.temporary", f"temporary files go to {machine.temporary}")
+        yield _temporary(machine)
     if machine.memory_available is None:
         return
     if machine.memory_available < MEMORY_LEAST:
@@ -76,6 +77,19 @@ def room(seen: Seen) -> Iterator[Finding]:
         )
     else:
         yield fine("machine.memory", f"{size(machine.memory_available)} of memory are left")
+
+
+def _temporary(machine: MachineSeen) -> Finding:
+    disk = machine.temporary_disk
+    if disk is None or disk.free_bytes >= FREE_NOTED:
+        left = "" if disk is None else f", where {size(disk.free_bytes)} are free"
+        return fine("machine.temporary", f"temporary files go to {machine.temporary}{left}")
+    return (problem if disk.free_bytes < FREE_WRONG else warning)(
+        "machine.temporary",
+        f"{size(disk.free_bytes)} of {size(disk.total_bytes)} are free where temporary files go, {machine.temporary}",
+        "Command tasks and operations write there, and fail when it is full.",
+        f"df -h {shlex.quote(machine.temporary)}   (or set TMPDIR)",
+    )
 
 
 def zones(seen: Seen) -> Iterator[Finding]:
@@ -138,6 +152,28 @@ def tools(seen: Seen) -> Iterator[Finding]:
         found = sum(seen.machine.programs.values())
         more = f", and {plural(found, 'program')} that tasks name" if found else ""
         yield fine("tools.missing", f"{', '.join(seen.machine.tools)} found{more}")
+
+
+def backup_tools(seen: Seen) -> Iterator[Finding]:
+    """Whether an executor on this machine could back up data sources: by which programs, or by none."""
+    for database, tools in seen.machine.backup_tools.items():
+        here = [f"{name} {version}" for name, version in tools.items() if version is not None]
+        missing = [name for name, version in tools.items() if version is None]
+        if not missing:
+            yield fine("tools.backup", f"backups of {database} by {', '.join(here)}")
+        elif here:
+            yield warning(
+                "tools.backup",
+                f"{' and '.join(missing)} is not on this machine, though {', '.join(here)} is",
+                f"An operation that backs up {database} needs both, and fails here.",
+                f"install {' '.join(missing)}, or leave such tasks to another group",
+            )
+        else:
+            yield fine(
+                "tools.backup",
+                f"no backups of {database} from here: there is no {' and no '.join(missing)}",
+                "Only the operation database_backup on such a data source needs them.",
+            )
 
 
 def _missing(one: Program) -> Finding:

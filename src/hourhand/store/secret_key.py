@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, select, update
+from sqlalchemy import LargeBinary, Text, bindparam, select, update
 
 from hourhand.contracts.sealing import Reseal
 from hourhand.model.errors import Conflict
-from hourhand.model.sealing import Resealed, Unopened
-from hourhand.service.post import owner_of
+from hourhand.model.sealing import Resealed, Unopened, UnopenedSource
+from hourhand.service import post, sources
 from hourhand.store.database import Tx
 from hourhand.store.schema import store_values
 from hourhand.store.schema_access import data_sources
@@ -38,7 +38,17 @@ _RESEALED = Statement(
     .values(targets=bindparam("new_targets", type_=Json()))
     .where(alert_rules.c.id == bindparam("rule_id", type_=Id))
 )
-_OTHERS = Statement(select(func.count().label("found")).where(data_sources.c.secret.is_not(None)))
+_SOURCES = Statement(
+    select(data_sources.c.id, data_sources.c.name, data_sources.c.secret)
+    .where(data_sources.c.secret.is_not(None))
+    .order_by(data_sources.c.id)
+    .with_for_update()
+)
+_SOURCE_RESEALED = Statement(
+    update(data_sources)
+    .values(secret=bindparam("new_secret", type_=LargeBinary))
+    .where(data_sources.c.id == bindparam("source_id", type_=Id))
+)
 
 
 async def known(tx: Tx) -> str | None:
@@ -67,13 +77,8 @@ async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> Resealed:
     rows = await tx.fetch(_LOCKED)
     if not rows or rows[0]["text"] != before:
         raise Conflict("the store's secrets are sealed with another key than this one: somebody has rotated it already")
-    (others,) = await tx.fetch(_OTHERS)
-    if others["found"]:
-        raise Conflict(
-            f"{others['found']} data sources have secrets, which this release does not seal anew: use a newer one"
-        )
     count = 0
-    unopened: list[Unopened] = []
+    unopened: list[Unopened | UnopenedSource] = []
     for row in await tx.fetch(_RULES):
         pairs = [(one, _resealed(one, anew)) for one in row["targets"]]
         await tx.run(_RESEALED, rule_id=row["id"], new_targets=[new or old for old, new in pairs])
@@ -81,6 +86,13 @@ async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> Resealed:
         unopened += [
             Unopened(rule_id=row["id"], rule=row["name"], target=old["shown"]) for old, new in pairs if new is None
         ]
+    for row in await tx.fetch(_SOURCES):
+        sealed = anew(sources.owner_of(row["id"]), row["secret"])
+        if sealed is None:
+            unopened.append(UnopenedSource(source_id=row["id"], name=row["name"]))
+            continue
+        await tx.run(_SOURCE_RESEALED, source_id=row["id"], new_secret=sealed)
+        count += 1
     await tx.run(_CHANGE, check=after)
     return Resealed(count=count, unopened=tuple(unopened))
 
@@ -88,7 +100,7 @@ async def reseal(tx: Tx, anew: Reseal, *, before: str, after: str) -> Resealed:
 def _resealed(target: dict[str, Any], anew: Reseal) -> dict[str, Any] | None:
     """None if it cannot be opened."""
     try:
-        sealed = anew(owner_of(target["id"]), base64.b64decode(target["sealed"]))
+        sealed = anew(post.owner_of(target["id"]), base64.b64decode(target["sealed"]))
     except ValueError:  # not even base64
         return None
     return None if sealed is None else {**target, "sealed": base64.b64encode(sealed).decode()}

@@ -8,6 +8,7 @@ from hourhand.store.verbs.applying import Applying
 from hourhand.store.verbs.auditing import Auditing
 from hourhand.store.verbs.bulk import Bulk
 from hourhand.store.verbs.chores import Chores
+from hourhand.store.verbs.data_sources import DataSources
 from hourhand.store.verbs.definitions import Definitions
 from hourhand.store.verbs.demo import Demo
 from hourhand.store.verbs.directory import Directory
@@ -36,6 +37,7 @@ class SqlStore(
     Accounts,
     Pausing,
     Windows,
+    DataSources,
     Explaining,
     Statistics,
     Figures,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hourhand.model.checkup import Given, PathSeen, SettingsSeen
+from hourhand.model.checkup import DiskSeen, Given, PathSeen, SettingsSeen
 from hourhand.model.diagnosis import Examined, Level, Program
 from hourhand.rules import doctor, doctor_machine, doctor_settings, doctor_store
 from hourhand.rules.doctor_words import length, named, plural, size
@@ -114,6 +114,39 @@ def test_memory_and_temporary_files() -> None:
     assert [one.level for one in fine] == [Level.OK, Level.OK]
     narrow = replace(MACHINE, temporary_writable=False, memory_available=2**20)
     assert [one.level for one in found(doctor_machine.room, sight(machine=narrow))] == [Level.PROBLEM, Level.WARNING]
+
+
+@pytest.mark.parametrize(
+    ("free", "level", "words"),
+    [
+        (2**31, "ok", "/tmp, where 2.0 GB are free"),
+        (2**29, "warning", "512 MB of 10.0 GB are free"),
+        (2**26, "problem", "64 MB of 10.0 GB are free"),
+    ],
+)
+def test_room_for_temporary_files(free: int, level: str, words: str) -> None:
+    disk = DiskSeen(folder="/tmp", kind="ext4", free_bytes=free, total_bytes=10 * 2**30)  # noqa: S108 - nothing is written
+    said = found(doctor_machine.room, sight(machine=replace(MACHINE, temporary_disk=disk)))[0]
+    assert (said.check, said.level) == ("machine.temporary", level)
+    assert words in said.summary
+    assert bool(said.remedy) == (level != "ok")
+
+
+@pytest.mark.parametrize(
+    ("dump", "restore", "level", "words"),
+    [
+        ("15.18", "15.18", "ok", "backups of PostgreSQL by pg_dump 15.18, pg_restore 15.18"),
+        ("15.18", None, "warning", "pg_restore is not on this machine, though pg_dump 15.18 is"),
+        (None, "15.18", "warning", "pg_dump is not on this machine"),
+        (None, None, "ok", "there is no pg_dump and no pg_restore"),
+    ],
+)
+def test_programs_for_backups(dump: str | None, restore: str | None, level: str, words: str) -> None:
+    tools = {"PostgreSQL": {"pg_dump": dump, "pg_restore": restore}}
+    said = one(doctor_machine.backup_tools, sight(machine=replace(MACHINE, backup_tools=tools)))
+    assert (said.check, said.level) == ("tools.backup", level)
+    assert words in said.summary
+    assert found(doctor_machine.backup_tools, sight()) == []
 
 
 def test_programs_that_tasks_name_are_looked_for_where_an_executor_is() -> None:

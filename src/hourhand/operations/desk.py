@@ -1,0 +1,102 @@
+"""Operations: from a configuration to a plan that can be shown and approved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from hourhand.model.data_source import Dialect
+from hourhand.model.errors import Conflict, FieldError, InvalidInput
+from hourhand.model.operation import Plan, Preview, Support
+from hourhand.operations.catalogue import Catalogue
+from hourhand.operations.config import Config
+from hourhand.operations.failures import OperationFailure, Refused
+from hourhand.operations.kind import Kind
+from hourhand.operations.looking import Addresses, LiveLook, looking
+from hourhand.rules.operations import impact, plan_hash, script
+
+
+class Desk:
+    """Reads configurations, plans and previews."""
+
+    def __init__(self, addresses: Addresses, catalogue: Catalogue | None = None) -> None:
+        self.addresses = addresses
+        self.catalogue = catalogue or Catalogue()
+
+    def read(self, kind: str, config: Mapping[str, Any]) -> tuple[Kind[Any, Any], Config]:
+        """The kind and its configuration; InvalidInput names every field that is wrong."""
+        found = self.catalogue.get(kind)
+        try:
+            return found, found.config.model_validate(dict(config))
+        except ValidationError as error:
+            raise InvalidInput(
+                FieldError(_place(each["loc"]), None, _message(found, each)) for each in error.errors()
+            ) from None
+
+    async def preview(self, kind: str, config: Mapping[str, Any]) -> Preview:
+        """What it would do; InvalidInput if it cannot be planned, SourceUnreachable if nobody can look."""
+        found, read = self.read(kind, config)
+        address = await self.addresses(read.data_source)
+        if address.dialect is Dialect.SQLSERVER:
+            return _shown(self._script(found, read))
+        async with looking(self.addresses, read.data_source) as look:
+            plan = await self.planned(found, read, look)
+            plan = await found.estimate(look, plan)
+            return _shown(plan)
+
+    async def planned(self, kind: Kind[Any, Any], config: Config, look: LiveLook) -> Plan:
+        """Look and decide."""
+        require_support(kind, look.source.dialect)
+        try:
+            return kind.plan(config, await kind.inspect(config, look))
+        except Refused as error:
+            raise InvalidInput.one(_field(error), None, str(error)) from error
+
+    def _script(self, kind: Kind[Any, Any], config: Config) -> Plan:
+        require_support(kind, Dialect.SQLSERVER)
+        try:
+            return replace(kind.plan(config, kind.script_state(config)), script_only=True)
+        except Refused as error:
+            raise InvalidInput.one(_field(error), None, str(error)) from error
+
+
+def require_support(kind: Kind[Any, Any], dialect: Dialect) -> None:
+    """Refuse what a kind does not do there."""
+    support, why = kind.support(dialect)
+    if support is Support.REFUSED:
+        raise InvalidInput.one("config.data_source", None, f"{kind.kind} is not done on {dialect.value}: {why}")
+
+
+def require_met(plan: Plan) -> None:
+    """Refuse a plan whose preconditions are not all met, with each that is not."""
+    if plan.script_only:
+        raise Conflict(f"{plan.kind} on {plan.dialect.value} is a script to read and run by hand: see its preview")
+    if plan.unmet:
+        raise Conflict("; ".join(f"{one.name}: {one.detail}" for one in plan.unmet))
+
+
+def _shown(plan: Plan) -> Preview:
+    return Preview(plan=plan, plan_hash=plan_hash(plan), impact=impact(plan), script=script(plan))
+
+
+def _field(error: OperationFailure) -> str:
+    field = getattr(error, "field", "config")
+    return field if field == "config" else f"config.{field}"
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(["config", *map(str, location)])
+
+
+def _message(kind: Kind[Any, Any], error: Mapping[str, Any]) -> str:
+    """What is wrong, in words; an unknown key names those there are."""
+    match error["type"]:
+        case "missing":
+            return f"is required for {kind.kind}"
+        case "extra_forbidden":
+            known = [one.alias or name for name, one in kind.config.model_fields.items()]
+            return f"is not a field of {kind.kind}; known are: {', '.join(known)}"
+    return str(error["msg"]).removeprefix("Value error, ")

@@ -1,0 +1,1 @@
+"""Operations: the kinds, one file each."""

@@ -1,0 +1,1 @@
+"""Operations: rows on their way: between servers, and into files and back."""
