@@ -25,7 +25,7 @@ CALLBACK = "Hourhand-Callback"
 NOBODY = "http://127.0.0.1:9/"
 """Nothing listens there."""
 LIBRARIES_WORDS = frozenset({"Input should", "String should", "Value error", "value_error", "Extra inputs"})
-LIBRARIES_WORDS |= {"Field required", "pydantic", "Traceback", "sqlite", "asyncpg", "Unable to"}
+LIBRARIES_WORDS |= {"Field required", "pydantic", "Traceback", "sqlite3", "asyncpg", "Unable to"}
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,13 @@ class Arena:
                 "reason": "it is a test",
             },
         )
+        source = send(
+            "POST",
+            "/data-sources",
+            {"name": f"arena-{number}", "dialect": "sqlite", "database": "/none/shop.db", "test": False},
+        )
         self.ids |= {
+            "source_id": str(source["id"]),
             "calendar_id": str(calendar["id"]),
             "window_id": str(window["id"]),
             "task_id": str(task["id"]),

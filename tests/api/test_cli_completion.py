@@ -28,6 +28,7 @@ NOT_COMPLETED = {
     ("group add", "name"),
     ("task edit", "rename"),
     ("alert edit", "rename"),
+    ("datasource edit", "rename"),
     ("audit list", "resource_id"),  # of whatever --resource says
 }
 NOUNS_NOT_COMPLETED = ("calendar", "window", "import")

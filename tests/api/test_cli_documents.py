@@ -20,11 +20,13 @@ from hourhand.cli.alert_options import AlertOptions
 from hourhand.cli.main import app
 from hourhand.cli.many import InstanceFilter, TaskFilter
 from hourhand.cli.task_options import TaskOptions, flag
+from postgres import Cluster
 from serving import Served
 
 REFERENCE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "cli.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```sh\n(.*?)```", REFERENCE, re.DOTALL)
 SOMEWHERE = "https://example.com/alerts"
+SHOP = "postgresql://hourhand@db.example.com/shop"
 _PIPED = re.compile(r"printf '(.*)\\n' \| (.*)")
 _NAMES = {"everything": "all", "q": "search", "kind": "type"}
 
@@ -95,11 +97,12 @@ def hourhand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
         yield Terminal(served)
 
 
-def test_the_examples_work_one_after_another(hourhand: Terminal, somewhere: str) -> None:
+def test_the_examples_work_one_after_another(hourhand: Terminal, somewhere: str, cluster: Cluster) -> None:
+    shop = cluster.create_database()
     for line in "".join(EXAMPLES).splitlines():
         piped = _PIPED.fullmatch(line)
         text, command = (f"{piped[1]}\n", piped[2]) if piped else ("", line)
-        program, *arguments = shlex.split(command.replace(SOMEWHERE, somewhere))
+        program, *arguments = shlex.split(command.replace(SOMEWHERE, somewhere).replace(SHOP, shop))
         assert program == "hourhand"
         with patch("sys.stdin", io.StringIO(text)):
             ran = hourhand(*arguments)

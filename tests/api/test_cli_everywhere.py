@@ -49,6 +49,8 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "user password": ("--password-stdin",),
     "alert add": ("--when", "failed"),
     "alert edit": ("--when", "failed"),
+    "datasource add": ("postgresql://127.0.0.1:9/shop",),
+    "datasource edit": ("--host", "127.0.0.1"),
     "token create": ("--role", "viewer"),
 }
 """What a command wants beside its arguments."""

@@ -15,9 +15,13 @@ import pytest
 from api.cli import environment, run_here
 from hourhand.bootstrap.alerts import build_post
 from hourhand.bootstrap.secret_key import SecretKey, next_key_path
+from hourhand.bootstrap.sources import build_sources
 from hourhand.contracts.notifier import NotSent
+from hourhand.contracts.sealing import NewSecret
 from hourhand.model.alert import AlertDefinition, Failed, Target
+from hourhand.model.data_source import Address, Dialect
 from hourhand.model.errors import InvalidInput
+from hourhand.service.envelope import Unsealable
 from hourhand.service.post import owner_of
 from hourhand.settings import Settings
 from hourhand.store import open_store
@@ -26,6 +30,8 @@ from serving import Served
 if TYPE_CHECKING:
     from hourhand.model.alert import AlertRule
 
+PASSWORD = "another canary"  # noqa: S105 - nobody else's
+SHOP = Address(dialect=Dialect.POSTGRESQL, host="db.example.com", port=5432, database="shop")
 TARGET = {"webhook": "http://127.0.0.1:9/", "secret": "canary"}
 
 
@@ -41,8 +47,24 @@ class Sealed:
         return run_here(self.folder, "secrets", "rotate", "--store", self.url, *arguments, **more)
 
     async def opens(self, **changes: Any) -> bool:
-        """Whether a process with this key, or the one in the data folder, can open the secret."""
+        """Whether a process with this key, or the one in the data folder, can open the secrets: all or none."""
         settings = Settings(store=self.url, data_dir=self.settings.data_dir, **changes)
+        sent = await self._sends(settings)
+        assert await self._connects(settings) is sent
+        return sent
+
+    async def _connects(self, settings: Settings) -> bool:
+        store = await open_store(self.url)
+        try:
+            (source,) = await store.list_data_sources()
+            opened = await build_sources(settings, store).address_of(source)
+        except Unsealable:
+            return False
+        finally:
+            await store.close()
+        return opened.password == PASSWORD
+
+    async def _sends(self, settings: Settings) -> bool:
         store = await open_store(self.url)
         try:
             post = build_post(settings, store, serving=True)
@@ -64,6 +86,8 @@ async def _make(settings: Settings) -> AlertRule:
         post = build_post(settings, store, serving=True)
         targets = await post.sealed([TARGET])
         await post.close()
+        secret = await build_sources(settings, store).secret(PASSWORD)
+        await store.add_data_source("shop", SHOP, secret, by="test")
         return await store.create_alert_rule(AlertDefinition(name="told", condition=Failed()), targets, by="test")
     finally:
         await store.close()
@@ -97,7 +121,7 @@ async def test_on_sqlite_the_new_key_takes_the_old_ones_place(on_sqlite: Sealed)
     before = file.read_text()
     ran = await _rotated(on_sqlite)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"1 secret sealed with the new key, which is in {file}.")
+    assert ran.out.startswith(f"2 secrets sealed with the new key, which is in {file}.")
     assert file.read_text() != before
     assert file.stat().st_mode & 0o777 == 0o600
     assert not next_key_path(on_sqlite.settings).exists()
@@ -154,10 +178,15 @@ async def test_what_cannot_be_opened_is_named_with_what_to_do(on_postgresql: Sea
         (rule,) = (await store.list_alert_rules()).items
         lost = Target(id="x", kind="webhook", shown="https://lost/", sealed="AAAA", sealed_with=await store.key_check())
         await store.create_alert_rule(AlertDefinition(name="a lost one", condition=Failed()), [lost], by="test")
+        check = await store.key_check() or ""
+        strange = NewSecret(seal=lambda _: b"AAAA", sealed_with=check)
+        await store.add_data_source("a lost one", SHOP, strange, by="test")
         file = tmp_path / "new-key"
         ran = await _rotated(on_postgresql, "--new-key-file", str(file), HOURHAND_SECRET_KEY=OLD)
         assert ran.code == 0
-        assert ran.out.startswith("1 secret sealed with the new key")
+        assert ran.out.startswith("2 secrets sealed with the new key")
+        assert "The password of data source 'a lost one' cannot be opened" in ran.err
+        assert "hourhand datasource edit 'a lost one' --password-stdin" in ran.err
         assert "The target https://lost/ of alert rule 'a lost one' cannot be opened" in ran.err
         assert "hourhand alert edit 'a lost one' --to URL" in ran.err
         settings = Settings(store=on_postgresql.url, data_dir=tmp_path, secret_key_file=file)

@@ -132,6 +132,31 @@ def test_what_no_executor_can_execute_is_named(apart: Served) -> None:
     assert wrong(doctor(apart.folder)) == {}
 
 
+@pytest.mark.parametrize(
+    ("programs", "level", "words"),
+    [
+        ({}, "ok", "there is no mariadb-dump and no mariadb"),
+        ({"mariadb-dump": "Ver 10.19 Distrib 10.11.19-MariaDB, for x"}, "warning", "mariadb is not on this machine"),
+        (
+            {"mariadb-dump": "from 11.4.2-MariaDB, client 10.19", "mysql": "Ver 8.0.36 for Linux"},
+            "ok",
+            "mariadb-dump 11.4.2, mysql 8.0.36",
+        ),
+        ({"mariadb-dump": "", "mariadb": "says nothing"}, "ok", "mariadb of an unknown version"),
+    ],
+)
+def test_programs_for_backups(
+    tmp_path: Path, nowhere: dict[str, str], programs: dict[str, str], level: str, words: str
+) -> None:
+    for name, version in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{name}  {version}'\n")
+        (tmp_path / name).chmod(0o755)
+    said = doctor(tmp_path, **nowhere, PATH=str(tmp_path))["tools.backup"]
+    assert "no pg_dump" in said[0]["summary"]
+    assert said[1]["level"] == level
+    assert words in said[1]["summary"]
+
+
 def test_pauses_are_told(apart: Served) -> None:
     hourhand = Terminal(apart)
     pause = hourhand.done("pause", "all", "--reason", "the data centre moves", "--json").json

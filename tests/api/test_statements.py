@@ -28,6 +28,7 @@ LISTS = (
     "/executors",
     "/pauses",
     "/alert-rules",
+    "/data-sources",
     "/tasks/graph",
 )
 MANY = 40
@@ -45,6 +46,8 @@ async def _add(rest: httpx.AsyncClient, world: World, first: int, last: int) -> 
         ok(await rest.post(f"{API}/tokens", json={"name": f"k{number}", "role": "viewer"}), 201)
         body = {"scope": "task", "task_id": task.id, "reason": "later"}
         ok(await rest.post(f"{API}/pauses", json=body), 201)
+        source = {"name": f"d{number}", "dialect": "sqlite", "database": "/none/shop.db", "test": False}
+        ok(await rest.post(f"{API}/data-sources", json=source), 201)
     await world.run_all(kind=OutcomeKind.FAILED)
     for number in range(first, last):
         await world.submit(await world.store.find_task(f"t{number}"))

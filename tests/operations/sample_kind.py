@@ -16,6 +16,7 @@ from hourhand.operations.work import LiveWork
 from operations.asking import execute
 
 NUMBERS = "operations.sample_kind:Numbers"
+ONCE = "operations.sample_kind:Once"
 """What `running` takes as one of `extra`."""
 
 
@@ -66,6 +67,41 @@ class Numbers(Kind[NumbersConfig, tuple[Dialect, int]]):
     async def do_count(self, work: LiveWork, step: Step) -> None:  # noqa: ARG002  # as all have it
         """What the summary tells comes from the database."""
         work.facts["rows"] = int((await work.source.fetch("SELECT count(*) AS n FROM copied"))[0]["n"])
+
+
+class Once(Kind[Config, tuple[Dialect, bool]]):
+    """Makes a table and writes a row: a plan that its own first step would change, were it made again."""
+
+    kind = "once"
+    number = 901
+    title = "make a table"
+    config = Config
+    example: ClassVar[Mapping[str, Any]] = {"data_source": "source"}
+
+    async def inspect(self, config: Config, look: Look) -> tuple[Dialect, bool]:  # noqa: ARG002  # as all have it
+        """Look whether the table is there."""
+        return look.source.dialect, bool((await look.source.fetch(_is_made(look.source.dialect)))[0]["n"])
+
+    def plan(self, config: Config, state: tuple[Dialect, bool]) -> Plan:
+        """Make it unless it is there."""
+        dialect, there = state
+        make = Step(
+            name="make it", phase="prepare", sql=("CREATE TABLE made (n INTEGER)",), done_check=_is_made(dialect)
+        )
+        fill = Step(
+            name="fill it",
+            phase="copy",
+            sql=("INSERT INTO made VALUES (1)",),
+            done_check="SELECT count(*) AS n FROM made",
+        )
+        return Plan(kind=self.kind, dialect=dialect, config=config.plain(), steps=(fill,) if there else (make, fill))
+
+
+def _is_made(dialect: Dialect) -> str:
+    if dialect is Dialect.SQLITE:
+        return "SELECT count(*) AS n FROM sqlite_master WHERE name = 'made'"
+    own = "current_schema()" if dialect is Dialect.POSTGRESQL else "DATABASE()"
+    return f"SELECT count(*) AS n FROM information_schema.tables WHERE table_name = 'made' AND table_schema = {own}"
 
 
 async def make_numbers(source: Address, rows: int = 100) -> None:

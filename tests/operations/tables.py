@@ -189,9 +189,14 @@ def _maria_table(sample: Sample, *, by_days: bool) -> str:
 
 
 def _sqlite_table(source: Address, sample: Sample) -> None:
+    first, step = dt.datetime.combine(sample.bounds[0], dt.time()), sample.step
+
+    def moment(n: int) -> str:
+        return (first + dt.timedelta(microseconds=(n - 1) * step)).isoformat(" ", "microseconds")
+
     with closing(file_connection(source)) as connection:
         connection.create_function("unhex", 1, bytes.fromhex, deterministic=True)
-        connection.create_function("moment", 1, lambda n: f"{sample.moment(n):%Y-%m-%d %H:%M:%S.%f}")
+        connection.create_function("moment", 1, moment, deterministic=True)
         connection.execute(f"CREATE TABLE {sample.name} ({columns(sample.dialect)}, PRIMARY KEY (id, created_at))")
         connection.execute(_sqlite_fill(sample))
 

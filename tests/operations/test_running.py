@@ -11,7 +11,7 @@ from hourhand.model.errors import InvalidInput
 from operations.asking import execute, fetch
 from operations.killing import run_and_kill
 from operations.running import Interrupted, preview, run
-from operations.sample_kind import NUMBERS, make_numbers
+from operations.sample_kind import NUMBERS, ONCE, make_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +55,18 @@ async def test_what_is_interrupted_at_any_checkpoint_is_gone_on_with(source: Add
             ran = await run("numbers", {}, {"source": source}, checkpoint=first.value.checkpoint, extra=[NUMBERS])
             assert ran.summary["rows"] == 30
             assert await copied(source) == ALL[:30]
+
+
+@pytest.mark.parametrize("lose_last", [False, True])
+async def test_who_takes_over_goes_on_with_the_approved_plan(source: Address, *, lose_last: bool) -> None:
+    approved = {"plan_hash": (await preview("once", {}, {"source": source}, extra=[ONCE])).plan_hash}
+    for stop_at in range(1, 4):  # once the plan is kept, and after each of its steps
+        with pytest.raises(Interrupted) as first:
+            await run("once", {}, {"source": source}, args=approved, stop_at=stop_at, lose_last=lose_last, extra=[ONCE])
+        ran = await run("once", {}, {"source": source}, args=approved, checkpoint=first.value.checkpoint, extra=[ONCE])
+        assert ran.summary["plan_hash"] == approved["plan_hash"]
+        assert [int(row[0]) for row in await fetch(source, "SELECT n FROM made")] == [1]
+        await execute(source, "DROP TABLE made")
 
 
 @pytest.mark.parametrize("checkpoints", [0, 1, 5])

@@ -31,6 +31,7 @@ from hourhand.api import (
     instances,
     kinds,
     metrics,
+    operations,
     page,
     pauses,
     problems,
@@ -54,6 +55,7 @@ from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.api.streaming import Streams
 from hourhand.bootstrap import hash_token
 from hourhand.bootstrap.alerts import build_post
+from hourhand.bootstrap.operations import Operations, build_desk
 from hourhand.bootstrap.sources import build_sources
 from hourhand.service.health import Health
 from hourhand.service.scrape import Scrape
@@ -116,6 +118,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     app.state.health, app.state.scrape = Health(store), Scrape(store)
     app.state.post = build_post(settings, store, serving=True)
     app.state.sources = build_sources(settings, store)
+    app.state.operations = Operations(build_desk(settings, store))
     problems.install(app)
     app.include_router(_open_routes(settings))
     app.include_router(docs.router)
@@ -171,6 +174,7 @@ def _api_routes() -> APIRouter:
         audit_logs,
         alert_rules,
         data_sources,
+        operations,
         users,
         tokens,
         sessions,

@@ -246,5 +246,5 @@ async def _reached(address: Address, *, by_url: bool) -> Address:
     found = await tried(address)
     if not found.ok:
         field = "url" if by_url else "database" if address.dialect is Dialect.SQLITE else "host"
-        raise InvalidInput.one(field, None, f"{found.detail}; with test false it is kept without being tried")
+        raise InvalidInput.one(field, None, f"{found.detail}; test false (--no-test) keeps it all the same")
     return replace(address, dialect=found.dialect)

@@ -28,6 +28,7 @@ CREATES = frozenset(
         "POST /calendars",
         "POST /alert-rules",
         "POST /data-sources",
+        "POST /operations/{kind}",
         "POST /users",
         "POST /tokens",
     }

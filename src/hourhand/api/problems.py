@@ -23,6 +23,8 @@ from hourhand.model.errors import (
     IllegalEdge,
     InvalidInput,
     NotFound,
+    PlanRefused,
+    SourceError,
     StoreError,
     Throttled,
     Unauthenticated,
@@ -52,6 +54,8 @@ PROBLEM_SCHEMA = {
         },
         "legal": {"type": "array", "items": {"type": "string"}},
         "dependents": {"type": "array", "items": {"type": "string"}},
+        "reasons": {"type": "array", "items": {"type": "string"}},
+        "plan_hash": {"type": ["string", "null"]},
         "request_id": {"type": "string"},
     },
 }
@@ -86,6 +90,7 @@ _STATUS: Mapping[type[HourhandError], int] = {
     NotFound: 404,
     Gone: 410,
     Conflict: 409,
+    SourceError: 424,  # not 502 or 503: nothing is wrong with this server, and no proxy should ask again
     StoreError: 503,
 }
 
@@ -108,6 +113,8 @@ def problem_of(error: HourhandError) -> Problem:
             members["legal"] = list(error.legal)
         case HasDependents():
             members["dependents"] = list(error.dependents)
+        case PlanRefused():
+            members |= {"reasons": list(error.reasons), "plan_hash": error.plan_hash}
         case StoreError():  # its message may name hosts and files: that is for the log
             log.warning("the store refused a request: %s", error)
             detail = "the store cannot be reached right now: try again"

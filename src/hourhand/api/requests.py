@@ -15,7 +15,9 @@ from starlette.requests import Request
 
 from hourhand.api.group_names import GroupNames
 from hourhand.api.guarding import author_of
+from hourhand.api.operation_payloads import OperationPayloads
 from hourhand.api.reach import Reach
+from hourhand.bootstrap.operations import Operations
 from hourhand.contracts.store import Store
 from hourhand.model.access import Principal
 from hourhand.model.audit import Once
@@ -69,6 +71,14 @@ async def _post(request: Request) -> Post:
     return cast("Post", request.app.state.post)
 
 
+async def _operations(request: Request) -> Operations:
+    return cast("Operations", request.app.state.operations)
+
+
+async def _operation_payloads(request: Request) -> OperationPayloads:
+    return OperationPayloads(request.app.state.operations.desk, request.app.state.store)
+
+
 async def _sources(request: Request) -> SealedSources:
     return cast("SealedSources", request.app.state.sources)
 
@@ -79,6 +89,8 @@ Caller = Annotated[Principal, Depends(_caller)]
 TheReach = Annotated[Reach, Depends(_reach)]
 ThePost = Annotated[Post, Depends(_post)]
 TheSources = Annotated[SealedSources, Depends(_sources)]
+TheOperations = Annotated[Operations, Depends(_operations)]
+ThePayloads = Annotated[OperationPayloads, Depends(_operation_payloads)]
 
 
 @dataclass(frozen=True, slots=True)

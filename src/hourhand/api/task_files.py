@@ -15,7 +15,8 @@ from starlette.responses import JSONResponse
 from hourhand.api.allowed import refuse_privileged
 from hourhand.api.guarding import guarded_router
 from hourhand.api.inputs import Input, Line, example
-from hourhand.api.requests import Caller, TheStore
+from hourhand.api.operation_payloads import OperationPayloads
+from hourhand.api.requests import Caller, ThePayloads, TheStore
 from hourhand.api.shapes import Plain, plain, shape
 from hourhand.api.task_file_schema import (
     EXAMPLE,
@@ -28,7 +29,7 @@ from hourhand.api.task_file_schema import (
 )
 from hourhand.contracts.store import Store
 from hourhand.model.access import Principal
-from hourhand.model.errors import Conflict, Forbidden, InvalidInput
+from hourhand.model.errors import Conflict, FieldError, Forbidden, InvalidInput
 from hourhand.model.task_file import Applied, ApplyAction, Drift, FieldChange, FileTask, TaskChange, TaskSet
 from hourhand.model.words import Role
 from hourhand.rules.privileges import privileged
@@ -105,7 +106,7 @@ def _schema() -> dict[str, Any]:
 @router.post(
     "/tasks/apply", response_model=APPLIED, tags=["tasks"], summary="Make the tasks of a set as a file has them"
 )
-async def apply_tasks(given: ApplyInput, store: TheStore, caller: Caller) -> Plain:
+async def apply_tasks(given: ApplyInput, store: TheStore, caller: Caller, payloads: ThePayloads) -> Plain:
     """All or none, with everything that is wrong told at once; applied twice it changes nothing the second time.
 
     A task that somebody else changed or deleted since the last time is told as `drift` and put back.
@@ -118,8 +119,9 @@ async def apply_tasks(given: ApplyInput, store: TheStore, caller: Caller) -> Pla
         expected_tasks=tuple(given.expected_tasks),
         expected_groups=tuple(given.expected_groups),
     )
-    if read.errors:
-        raise InvalidInput([*read.errors, *await _also_wrong(store, replace(wanted, unread=read.unread), caller)])
+    wrong = [*read.errors, *await _wrong_operations(payloads, caller, read)]
+    if wrong:
+        raise InvalidInput([*wrong, *await _also_wrong(store, replace(wanted, unread=read.unread), caller)])
     apply = partial(store.apply, wanted, by=caller.name, prune=given.prune, take_over=given.take_over)
     plan_hash = given.plan_hash
     found = {} if caller.role is Role.ADMIN else _privileged(read)
@@ -130,6 +132,17 @@ async def apply_tasks(given: ApplyInput, store: TheStore, caller: Caller) -> Pla
         plan_hash = seen.plan_hash  # what was looked at is what is done
     done = await apply(dry_run=given.dry_run, plan_hash=plan_hash)
     return plain(done, changes=[_told(one) for one in done.changes])
+
+
+async def _wrong_operations(payloads: OperationPayloads, caller: Principal, read: Read) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for one in read.tasks:
+        definition = one.declaration.definition
+        try:
+            await payloads.check(caller, definition.type, definition.payload)
+        except InvalidInput as refused:
+            errors += refused.within(one.place).errors
+    return errors
 
 
 async def _also_wrong(store: Store, wanted: TaskSet, caller: Principal) -> tuple[Any, ...]:

@@ -14,9 +14,10 @@ from hourhand.model.task import TaskDefinition
 from hourhand.rules.applying import file_owner
 from hourhand.rules.declaration import owner_of
 from hourhand.rules.definition import FIELDS, LARGEST_ID, RANGES, TEXTS
+from hourhand.rules.operation_tasks import BUILT_IN
 
 _NOT_FOR_PEOPLE = "declared_hash"
-_OWNERS = (owner_of(""), file_owner(""))
+_OWNERS = (owner_of(""), file_owner(""), BUILT_IN)
 MOST_CREATED = 1_000
 """So many tasks are made by one request: all of them in one transaction."""
 _EXAMPLE = {

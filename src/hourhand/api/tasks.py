@@ -14,7 +14,8 @@ from starlette.responses import Response
 from hourhand.api.allowed import refuse_privileged
 from hourhand.api.guarding import guarded_router
 from hourhand.api.instances import submitted
-from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
+from hourhand.api.operation_payloads import may_be_operation
+from hourhand.api.requests import Caller, TheGroups, ThePage, ThePayloads, TheReach, TheStore
 from hourhand.api.schedules import PreviewOutput, previewed
 from hourhand.api.shapes import SUBMITTED, TASK, TASKS, VERSIONS, Plain, plain
 from hourhand.api.task_inputs import (
@@ -50,27 +51,36 @@ class Made(BaseModel):
 
 
 @router.post("", status_code=201, response_model=TASK, summary="Create a task")
-async def create_task(given: NewTask, store: TheStore, caller: Caller, reach: TheReach, response: Response) -> Plain:
+async def create_task(
+    given: NewTask, store: TheStore, caller: Caller, *, reach: TheReach, payloads: ThePayloads, response: Response
+) -> Plain:
     """Refused as a whole when anything about it is wrong, with everything that is."""
     refuse_not_for_people(given)
     definition = definition_from(given)
     reach.group(definition.group)
     refuse_privileged(caller, definition.type, definition.payload)
+    await payloads.check(caller, definition.type, definition.payload)
     task = await store.create_task(definition, by=caller.name)
     response.headers["Location"] = f"/api/v1/tasks/{task.id}"
     return plain(task)
 
 
 @router.post("/batch", status_code=201, response_model=TASKS, summary="Create tasks, all or none")
-async def create_tasks(given: NewTasks, store: TheStore, caller: Caller, reach: TheReach) -> Plain:
+async def create_tasks(
+    given: NewTasks, store: TheStore, caller: Caller, reach: TheReach, payloads: ThePayloads
+) -> Plain:
     """Refused as a whole when anything is wrong with any of them, or when a name is taken.
 
     An `Idempotency-Key` is not needed: their names keep them from being made twice.
     """
     definitions = await asyncio.to_thread(_read, given.tasks)  # of hundreds it takes its time
-    for definition in definitions:
+    for place, definition in enumerate(definitions):
         reach.group(definition.group)
         refuse_privileged(caller, definition.type, definition.payload)
+        try:
+            await payloads.check(caller, definition.type, definition.payload)
+        except InvalidInput as refused:
+            raise refused.within(f"tasks.{place}") from None
     made = await store.create_tasks(definitions, by=caller.name)
     return {"items": [plain(task) for task in made], "next_cursor": None}
 
@@ -126,18 +136,24 @@ def _seen(task: Task, caller: Principal) -> Plain:
 
 
 @router.patch("/{task_id}", response_model=TASK, summary="Change some fields of a task")
-async def edit_task(task_id: int, given: TaskEdit, store: TheStore, caller: Caller, reach: TheReach) -> Plain:
+async def edit_task(
+    task_id: int, given: TaskEdit, store: TheStore, caller: Caller, *, reach: TheReach, payloads: ThePayloads
+) -> Plain:
     """Make a new version; with a `version` that is not the newest it is refused (409)."""
     changes, version = split_version(given)
     if isinstance(changes.get("group"), str):
         reach.group(changes["group"])
-    guarded = caller.role is not Role.ADMIN and ("payload" in changes or "type" in changes)
+    guarded = ("payload" in changes or "type" in changes) and (
+        caller.role is not Role.ADMIN or may_be_operation(changes)
+    )
     if guarded or names_owner(changes):
         before = await store.get_task(task_id)
         refuse_owner(changes, before.managed_by)
         read = changes_from(changes)
         if guarded:
-            refuse_privileged(caller, read.get("type", before.type), read.get("payload", before.payload))
+            kind, payload = read.get("type", before.type), read.get("payload", before.payload)
+            refuse_privileged(caller, kind, payload)
+            await payloads.check(caller, kind, payload)
         version = before.version if version is None else version  # what was looked at is what is changed
     return plain(await store.edit_task(task_id, changes, expected_version=version, by=caller.name))
 

@@ -16,6 +16,7 @@ from hourhand.bootstrap.alerts import build_post
 from hourhand.bootstrap.guest import Guest
 from hourhand.bootstrap.listener import listening
 from hourhand.bootstrap.opening import open_store
+from hourhand.bootstrap.operations import build_desk
 from hourhand.bootstrap.upkeep import DaysAhead
 from hourhand.contracts.runner import Handler, Runner
 from hourhand.executor import Executor, Timing
@@ -23,6 +24,7 @@ from hourhand.executor.claimer import CallbackUrl
 from hourhand.model import registry
 from hourhand.model.demo import DEMO_GROUP
 from hourhand.model.words import TaskType
+from hourhand.operations.runner import OperationRunner
 from hourhand.rules.callback import signature
 from hourhand.rules.lanes import handlers_of
 from hourhand.runners.command import CommandRunner
@@ -110,13 +112,14 @@ async def run(
             )
             parts.append(scheduler.run(stopping.stop))
         if work.groups:
-            runners = _runners(settings, work, stack, serving=address is not None)
+            runners = _runners(settings, store, work, stack, serving=address is not None)
             key = await persist(store.callback_key, outage)
             url = partial(_callback_url, (address or settings.url).rstrip("/"), key)
             build = partial(_executor, store, settings, outage=outage, callback_url=url)
             parts += [build(runners, group, work).run(stopping.stop, stopping.hurry) for group in work.groups]
             if work.demo is not None:
-                visit = partial(_visit, settings, work.demo, build, stopping.hurry, serving=address is not None)
+                demo = partial(_visit, settings, work.demo, build, stopping.hurry)
+                visit = partial(demo, store=store, serving=address is not None)
                 parts.append(Guest(store, outage, visit).run(stopping.stop))
         async with asyncio.TaskGroup() as together:
             for part in parts:
@@ -144,12 +147,13 @@ async def _visit(
     hurry: asyncio.Event,
     leave: asyncio.Event,
     *,
+    store: Store,
     serving: bool,
 ) -> None:
     """Serve the demo's group, by runners of its own, until told to leave."""
     work = Work(groups=(DEMO_GROUP,), handlers=load())
     async with AsyncExitStack() as stack:
-        await build(_runners(settings, work, stack, serving=serving), DEMO_GROUP, work).run(leave, hurry)
+        await build(_runners(settings, store, work, stack, serving=serving), DEMO_GROUP, work).run(leave, hurry)
 
 
 def identity(settings: Settings, group: str, work: Work) -> registry.Executor:
@@ -179,7 +183,9 @@ def _timing(settings: Settings) -> Timing:
     )
 
 
-def _runners(settings: Settings, work: Work, stack: AsyncExitStack, *, serving: bool) -> Mapping[TaskType, Runner]:
+def _runners(
+    settings: Settings, store: Store, work: Work, stack: AsyncExitStack, *, serving: bool
+) -> Mapping[TaskType, Runner]:
     command = CommandRunner(settings)
     stack.callback(command.close)
     # Whoever may add tasks to an API on loopback is on this machine already, and may call it.
@@ -187,7 +193,7 @@ def _runners(settings: Settings, work: Work, stack: AsyncExitStack, *, serving: 
     stack.push_async_callback(http.close)
     python = PythonRunner(work.handlers, settings=settings)
     stack.push_async_callback(python.close)
-    runners: tuple[Runner, ...] = (command, http, python)
+    runners: tuple[Runner, ...] = (command, http, python, OperationRunner(build_desk(settings, store)))
     return {runner.type: runner for runner in runners}
 
 

@@ -52,19 +52,19 @@ def build_sources(settings: Settings, store: Store) -> SealedSources:
     return SealedSources(SecretKey(settings, store).envelope)
 
 
-async def tried(address: Address, *, seconds: float = SECONDS) -> Tested:
+async def tried(address: Address) -> Tested:
     """Connect, ask one question, and leave."""
     if address.dialect is Dialect.SQLSERVER:
         return Tested(ok=False, dialect=address.dialect, detail=NEVER_CONNECTED)
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(SECONDS):
             session = await open_session(address)
             try:
                 return await _asked(session)
             finally:
                 await session.close()
     except TimeoutError:
-        detail = f"{address.shown} has not answered within {seconds:g} seconds: are its host and port right?"
+        detail = f"{address.shown} has not answered within {SECONDS:g} seconds: see whether its host and port are right"
     except (OperationFailure, OSError) as error:
         detail = str(error)
     except Exception as error:  # noqa: BLE001 - what a driver makes of a server that speaks something else entirely

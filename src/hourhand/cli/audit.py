@@ -43,6 +43,7 @@ _NAMED: Mapping[str, Callable[[Rest, str], Json]] = {
     "token": lambda rest, name: rest.named("token", "/tokens", name),
     "alert-rule": lambda rest, name: rest.alert_rule(name),
     "calendar": lambda rest, name: rest.named("calendar", "/calendars", name, paged=False),
+    "data-source": lambda rest, name: rest.named("data source", "/data-sources", name, paged=False),
     "maintenance-window": lambda rest, name: rest.named(
         "maintenance window", "/maintenance-windows", name, paged=False
     ),

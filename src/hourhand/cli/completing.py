@@ -38,7 +38,19 @@ SCHEDULES = (
     ("*/5 * * * *", "every five minutes"),
     ("0 9 * * MON-FRI", "on weekdays at nine"),
 )
-RESOURCES = ("task", "instance", "group", "user", "token", "session", "pause", "alert-rule", "calendar")
+RESOURCES = (
+    "task",
+    "instance",
+    "group",
+    "user",
+    "token",
+    "session",
+    "pause",
+    "alert-rule",
+    "calendar",
+    "data-source",
+    "operation",
+)
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
 
 
@@ -83,6 +95,16 @@ def users(_: str) -> Found:
 def alert_rules(_: str) -> Found:
     """Names of alert rules."""
     return _asked(lambda items: [(one["name"], one["condition"]["kind"]) for one in items], "/alert-rules")
+
+
+def data_sources(_: str) -> Found:
+    """Names of data sources."""
+    return _asked(lambda items: [(one["name"], one["url"]) for one in items], "/data-sources")
+
+
+def operation_kinds(_: str) -> Found:
+    """Kinds of operations."""
+    return _asked(lambda items: [(one["name"], one["title"]) for one in items if one["role"] == "operation"], "/kinds")
 
 
 def tokens(_: str) -> Found:
@@ -131,7 +153,7 @@ def _asked(words: Callable[[Iterable[Json]], Found], path: str, **params: str | 
     from hourhand.sdk.address import API, address_of
     from hourhand.settings import load_settings
 
-    limited = {} if path in ("/groups", "/executors", "/pauses") else {"limit": str(MOST)}
+    limited = {} if path in ("/groups", "/executors", "/pauses", "/data-sources", "/kinds") else {"limit": str(MOST)}
     asked = limited | {name: value for name, value in params.items() if value is not None}
     try:
         address = address_of(found_here(load_settings()))

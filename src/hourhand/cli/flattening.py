@@ -11,8 +11,8 @@ from typing import Any, get_type_hints
 Command = Callable[..., None]
 
 
-def flattened(kind: type[Any]) -> Callable[[Command], Command]:
-    """Give a command the options of `kind` one by one, as Typer wants them, in place of its parameter `options`."""
+def flattened(kind: type[Any], parameter: str = "options") -> Callable[[Command], Command]:
+    """Give a command the options of `kind` one by one, as Typer wants them, in place of its parameter of that name."""
 
     def flatten(command: Command) -> Command:
         hints = get_type_hints(kind, include_extras=True)
@@ -25,10 +25,10 @@ def flattened(kind: type[Any]) -> Callable[[Command], Command]:
         @functools.wraps(command)
         def called(**given: Any) -> None:  # noqa: ANN401 - whatever the options are
             mine = {one.name: given.pop(one.name) for one in fields(kind)}
-            command(**given, options=kind(**mine))
+            command(**given, **{parameter: kind(**mine)})
 
         signature = inspect.signature(command, eval_str=True)
-        others = [one.replace(kind=keyword) for name, one in signature.parameters.items() if name != "options"]
+        others = [one.replace(kind=keyword) for name, one in signature.parameters.items() if name != parameter]
         called.__signature__ = inspect.Signature([*others, *options])  # type: ignore[attr-defined]
         called.__annotations__ = {}
         return called

@@ -32,6 +32,7 @@ from hourhand.contracts.demo import Demo
 from hourhand.contracts.examining import Examining
 from hourhand.contracts.explaining import Explaining
 from hourhand.contracts.figures import Figures
+from hourhand.contracts.operating import Operating
 from hourhand.contracts.pausing import Pausing
 from hourhand.contracts.sealing import Sealing
 from hourhand.contracts.statistics import Statistics
@@ -335,6 +336,7 @@ class Store(
     Pausing,
     Windows,
     DataSources,
+    Operating,
     Explaining,
     Statistics,
     Figures,

@@ -12,7 +12,9 @@
     │   ├── StaleVersion     edited by somebody else in the meantime
     │   ├── StaleFence       the attempt has been superseded
     │   ├── IllegalEdge      the lifecycle has no such edge; names the legal ones
-    │   └── HasDependents    others depend on it; names them
+    │   ├── HasDependents    others depend on it; names them
+    │   └── PlanRefused      an operation's plan is not the one approved, or cannot be executed; says why
+    ├── SourceError          a data source cannot be reached, or refuses what is asked of it
     └── StoreError           the store itself
         ├── StoreUnavailable not reachable right now; worth retrying
         ├── StoreOwned       another process owns the SQLite file; names its owner
@@ -152,6 +154,21 @@ class HasDependents(Conflict):
             f"task {name!r} is needed by {', '.join(self.dependents)}: "
             "remove the dependency there first, or force the deletion"
         )
+
+
+class PlanRefused(Conflict):
+    """An operation's plan is not executed as it stands."""
+
+    def __init__(self, message: str, reasons: Iterable[str], plan_hash: str | None = None) -> None:
+        self.reasons = tuple(reasons)
+        """What has changed since it was approved, or what is not met; one sentence each."""
+        self.plan_hash = plan_hash
+        """Of the plan as it would be now."""
+        super().__init__(message)
+
+
+class SourceError(HourhandError):
+    """A data source cannot be reached, or refuses what is asked of it; the store is fine."""
 
 
 class StoreError(HourhandError):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from hourhand.model.data_source import Dialect
+from hourhand.model.words import TriggeredBy
 
 
 class Support(StrEnum):
@@ -147,3 +149,27 @@ class Undo:
 
     kind: str
     config: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A plan that is to become an instance."""
+
+    kind: str
+    data_source_id: int
+    place: str
+    """What it works on, for people: `shop/public.orders`."""
+    config: Mapping[str, Any]
+    """With every default filled in."""
+    plan_hash: str
+    plan: Mapping[str, Any]
+    """As plain JSON, so that whoever executes it can tell what has changed since."""
+    script: str
+    requested_by: str
+    triggered_by: TriggeredBy = TriggeredBy.MANUAL
+    priority: int | None = None
+    run_at: datetime | None = None
+    held: bool = False
+    """Stay planned until somebody, perhaps somebody else, dispatches it."""
+    notes: str | None = None
+    key: str | None = None

@@ -55,4 +55,14 @@ class PythonPayload:
     """Which app's handler; by default the one named like the task's group."""
 
 
-Payload = CommandPayload | HttpPayload | PythonPayload
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationPayload:
+    """Built-in work on a data source, by its kind."""
+
+    kind: str
+    """Which one, such as `statistics_update`."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """What it does with which data source: the fields of its kind."""
+
+
+Payload = CommandPayload | HttpPayload | PythonPayload | OperationPayload

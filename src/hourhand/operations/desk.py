@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from hourhand.model.data_source import Dialect
-from hourhand.model.errors import Conflict, FieldError, InvalidInput
-from hourhand.model.operation import Plan, Preview, Support
+from hourhand.model.errors import Conflict, FieldError, InvalidInput, PlanRefused
+from hourhand.model.operation import Blocker, Plan, Preview, Support
+from hourhand.operations.blockers import in_the_way
 from hourhand.operations.catalogue import Catalogue
 from hourhand.operations.config import Config
 from hourhand.operations.failures import OperationFailure, Refused
@@ -39,13 +40,16 @@ class Desk:
     async def preview(self, kind: str, config: Mapping[str, Any]) -> Preview:
         """What it would do; InvalidInput if it cannot be planned, SourceUnreachable if nobody can look."""
         found, read = self.read(kind, config)
-        address = await self.addresses(read.data_source)
-        if address.dialect is Dialect.SQLSERVER:
-            return _shown(self._script(found, read))
-        async with looking(self.addresses, read.data_source) as look:
-            plan = await self.planned(found, read, look)
-            plan = await found.estimate(look, plan)
-            return _shown(plan)
+        try:
+            address = await self.addresses(read.data_source)
+            if address.dialect is Dialect.SQLSERVER:
+                return _shown(self._script(found, read))
+            async with looking(self.addresses, read.data_source) as look:
+                plan = await self.planned(found, read, look)
+                plan = await found.estimate(look, plan)
+                return _shown(plan, await in_the_way(look.source, plan))
+        except Refused as error:
+            raise InvalidInput.one(_field(error), None, str(error)) from error
 
     async def planned(self, kind: Kind[Any, Any], config: Config, look: LiveLook) -> Plan:
         """Look and decide."""
@@ -75,11 +79,13 @@ def require_met(plan: Plan) -> None:
     if plan.script_only:
         raise Conflict(f"{plan.kind} on {plan.dialect.value} is a script to read and run by hand: see its preview")
     if plan.unmet:
-        raise Conflict("; ".join(f"{one.name}: {one.detail}" for one in plan.unmet))
+        reasons = [f"{one.name}: {one.detail}" for one in plan.unmet]
+        raise PlanRefused("; ".join(reasons), reasons, plan_hash(plan))
 
 
-def _shown(plan: Plan) -> Preview:
-    return Preview(plan=plan, plan_hash=plan_hash(plan), impact=impact(plan), script=script(plan))
+def _shown(plan: Plan, blockers: Sequence[Blocker] = ()) -> Preview:
+    costs = replace(impact(plan), blockers=tuple(blockers))
+    return Preview(plan=plan, plan_hash=plan_hash(plan), impact=costs, script=script(plan))
 
 
 def _field(error: OperationFailure) -> str:

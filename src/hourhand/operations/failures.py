@@ -5,6 +5,7 @@ OperationFailure
 │   └── Drifted         the catalog has changed since the plan was approved
 ├── SourceUnreachable   no connection, or it broke; worth another attempt
 ├── LockNotGained       others hold what it needs; names them; worth another attempt
+├── FilesFailed         a file of the executor's machine cannot be written or read; worth another attempt
 ├── StatementFailed     the database refused a statement; trying again would not help
 └── NotVerified         what is there afterwards is not what should be; names what differs
 """
@@ -39,6 +40,12 @@ class SourceUnreachable(OperationFailure):
 
 class LockNotGained(OperationFailure):
     """Others hold what it needs, beyond the last rung of the ladder."""
+
+    retryable = True
+
+
+class FilesFailed(OperationFailure):
+    """A file of the executor's machine cannot be written or read: the disk is full, or it is not allowed."""
 
     retryable = True
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Address, Dialect
+from hourhand.operations.failures import Refused
 from hourhand.operations.sessions import open_session
 
 Addresses = Callable[[str], Awaitable[Address]]
@@ -31,7 +32,12 @@ class LiveLook:
     async def open(self, data_source: str) -> Session:
         """Another data source; the same session each time."""
         if data_source not in self._others:
-            self._others[data_source] = await open_session(await self._addresses(data_source))
+            try:
+                address = await self._addresses(data_source)
+            except Refused as error:
+                error.field = "target_data_source"  # it is no other that is opened here
+                raise
+            self._others[data_source] = await open_session(address)
         return self._others[data_source]
 
     async def close(self) -> None:

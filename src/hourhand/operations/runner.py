@@ -59,6 +59,8 @@ class OperationRunner:
                 attempt.log("dry run: nothing is changed")
                 return {"dry_run": True, "plan_hash": plan_hash(plan), "steps": len(plan.steps)}
             work = LiveWork(look, config, plan, attempt, instance_id=attempt.assignment.instance_id, kept=kept)
+            if kept.get("plan") is None:
+                await work.save({})  # before anything is changed: who takes over must not plan for what we left
             summary = dict(await kind.execute(work, plan))
             undo = kind.undo(plan, summary)
             if undo is not None:

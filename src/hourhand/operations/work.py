@@ -127,9 +127,13 @@ class LiveWork:
 
     async def change(self, step: Step, sql: str, *params: object, session: Session | None = None) -> int:
         """Execute one statement of a step; what was not approved is not executed."""
+        self.require_planned(step, sql)
+        return await (session or await self.side(step)).execute(sql, *params)
+
+    def require_planned(self, step: Step, sql: str) -> None:
+        """Refuse what nobody has approved; for statements that only a driver can execute (COPY)."""
         if sql not in step.sql:
             raise StatementFailed(f"step {step.name!r} has no such statement, so that nobody has approved it: {sql}")
-        return await (session or await self.side(step)).execute(sql, *params)
 
     async def climb(self, step: Step, body: Callable[[], Awaitable[T]]) -> T:
         """Try under the lock time-out, let others go first, try again."""

@@ -73,11 +73,6 @@ def changed(before: DataSource, given: Mapping[str, Any]) -> Address:
     return after
 
 
-def same_family(one: Dialect, other: Dialect) -> bool:
-    """Whether a driver of the one finds out by itself that it is the other."""
-    return one is other or {one, other} == _SIBLINGS
-
-
 def _place(where: Address | DataSource) -> tuple[object, ...]:
     family = Dialect.MARIADB if where.dialect in _SIBLINGS else where.dialect
     return family, where.host, where.port, where.options.get("unix_socket")
@@ -132,7 +127,7 @@ def _dialect(value: object, errors: list[FieldError]) -> Dialect | None:
     known = ", ".join(Dialect)
     if value is None:
         errors.append(FieldError("dialect", None, f"is required, or url in its place: give one of {known}"))
-    elif value in set(Dialect):
+    elif value in list(Dialect):
         return Dialect(str(value))
     else:
         errors.append(FieldError("dialect", None, f"is none that is known: give one of {known}"))

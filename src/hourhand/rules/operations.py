@@ -133,7 +133,7 @@ def cutoff(age: str, now: datetime, *, field: str = "older_than") -> datetime:
 def temporary(kind: str, table: str, what: str = "") -> str:
     """A name for something that an operation makes for a while: the same for every attempt, and short enough."""
     digest = hashlib.sha256(f"{kind}:{table}:{what}".encode()).hexdigest()[:10]
-    return f"{PREFIX}{table[:30]}_{digest}"
+    return f"{PREFIX}{table.encode()[:30].decode(errors='ignore')}_{digest}"  # what is too long is so in bytes
 
 
 def plan_to_json(plan: Plan) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hourhand.model.errors import FieldError, InvalidInput, shown
-from hourhand.model.payload import CommandPayload, HttpPayload, Payload, PythonPayload
+from hourhand.model.payload import CommandPayload, HttpPayload, OperationPayload, Payload, PythonPayload
 from hourhand.model.words import TaskType
 
 Check = Callable[[Any], str | None]
@@ -149,6 +149,7 @@ PAYLOADS: Mapping[TaskType, type[Payload]] = {
     TaskType.COMMAND: CommandPayload,
     TaskType.HTTP: HttpPayload,
     TaskType.PYTHON: PythonPayload,
+    TaskType.OPERATION: OperationPayload,
 }
 
 

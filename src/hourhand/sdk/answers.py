@@ -21,6 +21,8 @@ from hourhand.model.errors import (
     IllegalEdge,
     InvalidInput,
     NotFound,
+    PlanRefused,
+    SourceError,
     StoreUnavailable,
 )
 from hourhand.model.explanation import Code, Explanation, Reason
@@ -120,6 +122,8 @@ def refusal(response: httpx.Response, token_from: str = "") -> HourhandError:
             error = Gone(detail)
         case 401:
             error = HourhandError(_unknown(response, detail, token_from))
+        case 424:
+            error = SourceError(detail)
         case 429 | 503:
             error = StoreUnavailable(detail)
         case 500:
@@ -163,6 +167,8 @@ def _conflict(problem: Mapping[str, Any], detail: str) -> Conflict:
         return IllegalEdge(found[1], found[2], found[3], problem["legal"])
     if "dependents" in problem and (found := _NEEDED.fullmatch(detail)):
         return HasDependents(ast.literal_eval(found[1]), problem["dependents"])
+    if "reasons" in problem:
+        return PlanRefused(detail, problem["reasons"], problem.get("plan_hash"))
     return Conflict(detail)
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from hourhand.contracts.store import Joining
     from hourhand.model.explanation import Explanation
     from hourhand.model.instance import Instance, LogLine, SubmittedInstance
+    from hourhand.model.operation import Preview
     from hourhand.model.task import Task
+    from hourhand.sdk.operations import Starting
 
 AT_ONCE = 200
 """How many instances one page has."""
@@ -73,3 +75,5 @@ class Calls(Protocol):
     async def retry(self, instance_id: int, args: Mapping[str, Any] | None) -> Instance: ...  # noqa: D102
     async def lines(self, instance_id: int, after: int, limit: int) -> list[LogLine]: ...  # noqa: D102
     async def dispatch(self, ids: Sequence[int]) -> None: ...  # noqa: D102
+    async def preview_operation(self, kind: str, config: Mapping[str, Any]) -> Preview: ...  # noqa: D102
+    async def start_operation(self, starting: Starting) -> SubmittedInstance: ...  # noqa: D102

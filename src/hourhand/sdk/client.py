@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from hourhand.model.errors import HourhandError, InvalidInput, StoreUnavailable
+from hourhand.rules.operation_tasks import kind_of
 from hourhand.sdk import forking
 from hourhand.sdk.asked import Asked
 from hourhand.sdk.calls import Calls, Sought
 from hourhand.sdk.lines import Lines
 from hourhand.sdk.lives import Life
+from hourhand.sdk.operations import Starting
 from hourhand.sdk.waiting import Patience
 from hourhand.settings import Settings, load_settings
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from hourhand.contracts.store import Joining
     from hourhand.model.explanation import Explanation
     from hourhand.model.instance import Instance, SubmittedInstance
+    from hourhand.model.operation import Preview
     from hourhand.model.task import Task
     from hourhand.model.words import Status
     from hourhand.sdk.sync import SyncClient
@@ -139,7 +142,14 @@ class Client:
         return await (await self._opened()).submit_many(task_name, many)
 
     async def plan(self, task_name: str, args: Mapping[str, Any] | None = None) -> Instance:
-        """Make an instance that stays planned until it is dispatched."""
+        """Make an instance that stays planned until it is dispatched.
+
+        `operation:split_boundary` and the like take the operation's configuration for arguments; what is dispatched
+        later is the plan as it is now.
+        """
+        kind = kind_of(task_name)
+        if kind is not None:
+            return await self.start_operation(kind, args or {}, held=True)
         return await (await self._opened()).submit(Asked(task_name=task_name, args=args, held=True))
 
     async def dispatch(self, instance_id: int) -> Instance:
@@ -215,6 +225,39 @@ class Client:
     async def explain(self, instance_id: int) -> Explanation:
         """Why it has not started, still runs, or ended as it did."""
         return await (await self._opened()).explain(instance_id)
+
+    async def preview_operation(self, kind: str, config: Mapping[str, Any]) -> Preview:
+        """What an operation would do now: its plan, its impact, its script, and the hash by which it is approved."""
+        return await (await self._opened()).preview_operation(kind, config)
+
+    async def start_operation(
+        self,
+        kind: str,
+        config: Mapping[str, Any],
+        *,
+        plan_hash: str | None = None,
+        priority: int | None = None,
+        run_at: datetime | None = None,
+        held: bool = False,
+        notes: str | None = None,
+        key: str | None = None,
+    ) -> SubmittedInstance:
+        """Start an operation; with the `plan_hash` of a preview only if the plan is still that one (PlanRefused).
+
+        With `held` it stays planned until somebody dispatches it.
+        """
+        return await (await self._opened()).start_operation(
+            Starting(
+                kind=kind,
+                config=config,
+                plan_hash=plan_hash,
+                priority=priority,
+                run_at=run_at,
+                held=held,
+                notes=notes,
+                key=key,
+            )
+        )
 
     async def _opened(self) -> Calls:
         loop = asyncio.get_running_loop()

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -16,12 +17,14 @@ from hourhand.contracts.store import Joining
 from hourhand.model.errors import InvalidInput, NotFound
 from hourhand.model.explanation import Explanation
 from hourhand.model.instance import Instance, LogLine, SubmittedInstance
+from hourhand.model.operation import Preview
 from hourhand.model.task import Task
-from hourhand.rules.definition import check_args
+from hourhand.rules.definition import check_args, check_json
 from hourhand.sdk.address import API, Address, address_of
 from hourhand.sdk.answers import explanation_from, instance_from, line_from, read, task_from, unreachable
 from hourhand.sdk.asked import Asked
 from hourhand.sdk.calls import AT_ONCE, Sought
+from hourhand.sdk.operations import Starting, preview_from
 from hourhand.settings import Settings
 
 SUBMITTED_AT_ONCE = 8
@@ -155,6 +158,32 @@ class RestCalls:
         for begin in range(0, len(ids), DISPATCHED_AT_ONCE):
             await self._ask("POST", "/instances/dispatch", json={"ids": list(ids[begin : begin + DISPATCHED_AT_ONCE])})
 
+    async def preview_operation(self, kind: str, config: Mapping[str, Any]) -> Preview:
+        """What it would do now; the server connects to the data source."""
+        check_json(config, "config")
+        body = {"config": dict(config)}
+        return preview_from(
+            read(await self._answer("POST", f"/operations/{_word(kind)}/preview", again=True, json=body))
+        )
+
+    async def start_operation(self, starting: Starting) -> SubmittedInstance:
+        """Plan it again, and submit it."""
+        check_json(starting.config, "config")
+        given = {
+            "config": dict(starting.config),
+            "plan_hash": starting.plan_hash,
+            "priority": starting.priority,
+            "run_at": _text("run_at", starting.run_at),
+            "held": starting.held,
+            "notes": starting.notes,
+            "key": starting.key,
+        }
+        body = {name: value for name, value in given.items() if value is not None}
+        once = {"Idempotency-Key": str(uuid.uuid4())}
+        path = f"/operations/{_word(starting.kind)}"
+        answer = read(await self._answer("POST", path, again=True, json=body, headers=once))
+        return SubmittedInstance.of(instance_from(answer), existing="key" in body and answer["existing"])
+
     async def _task(self, name: str) -> dict[str, Any]:
         found = (await self._read("/tasks", name=name))["items"]
         if not found:
@@ -186,6 +215,10 @@ class RestCalls:
 
 
 _PASSING = frozenset({429, 502, 503, 504})
+
+
+def _word(kind: str) -> str:
+    return quote(kind, safe="")
 
 
 def _text(name: str, moment: datetime | None) -> str | None:

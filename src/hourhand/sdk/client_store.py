@@ -5,30 +5,38 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from hourhand import store as stores
+from hourhand.bootstrap.operations import Asked as Asking
+from hourhand.bootstrap.operations import Operations, build_desk
 from hourhand.contracts.store import Joining, Store
 from hourhand.model.explanation import Explanation
 from hourhand.model.filters import InstanceFilter
 from hourhand.model.instance import Instance, LogLine, Submission, SubmittedInstance
+from hourhand.model.operation import Preview
 from hourhand.model.task import Task
+from hourhand.model.words import TriggeredBy
 from hourhand.sdk.asked import Asked
 from hourhand.sdk.calls import AT_ONCE, Sought
+from hourhand.sdk.operations import Starting, told
 from hourhand.settings import Settings
 
 
 class StoreCalls:
     """What a program asks for, as verbs of the store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
+        self._settings = settings
 
     @classmethod
     async def open(cls, settings: Settings) -> StoreCalls:
         """Open the store; a client neither makes nor upgrades a schema."""
         owner = f"a Client in process {os.getpid()}"
-        return cls(await stores.open_store(settings.store, owner=owner, lease_seconds=settings.lease_seconds))
+        store = await stores.open_store(settings.store, owner=owner, lease_seconds=settings.lease_seconds)
+        return cls(store, settings)
 
     async def close(self) -> None:
         """Give everything back."""
@@ -105,3 +113,26 @@ class StoreCalls:
     async def dispatch(self, ids: Sequence[int]) -> None:
         """All of them or none."""
         await self._store.dispatch(ids)
+
+    async def preview_operation(self, kind: str, config: Mapping[str, Any]) -> Preview:
+        """What it would do now; this process connects to the data source."""
+        return told(await self._operations.preview(kind, config))
+
+    async def start_operation(self, starting: Starting) -> SubmittedInstance:
+        """Plan it again, and submit it."""
+        asked = Asking(
+            by=f"a client (pid {os.getpid()})",
+            plan_hash=starting.plan_hash,
+            priority=starting.priority,
+            run_at=starting.run_at,
+            held=starting.held,
+            notes=starting.notes,
+            key=starting.key,
+            triggered_by=TriggeredBy.API,
+        )
+        made = await self._operations.start(self._store, starting.kind, starting.config, asked)
+        return SubmittedInstance.of(await self._store.get_instance(made.instance_id), existing=made.existing)
+
+    @cached_property
+    def _operations(self) -> Operations:
+        return Operations(build_desk(self._settings, self._store))

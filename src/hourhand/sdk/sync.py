@@ -17,6 +17,7 @@ from hourhand.sdk.context import running_loop
 if TYPE_CHECKING:
     from hourhand.model.explanation import Explanation
     from hourhand.model.instance import Instance, LogLine, SubmittedInstance
+    from hourhand.model.operation import Preview
     from hourhand.model.task import Task
     from hourhand.model.words import Status
     from hourhand.sdk.client import Client
@@ -134,6 +135,36 @@ class SyncClient:
     def explain(self, instance_id: int) -> Explanation:
         """Why it has not started, still runs, or ended as it did."""
         return self._run(self._client.explain(instance_id))
+
+    def preview_operation(self, kind: str, config: Mapping[str, Any]) -> Preview:
+        """What an operation would do now."""
+        return self._run(self._client.preview_operation(kind, config))
+
+    def start_operation(
+        self,
+        kind: str,
+        config: Mapping[str, Any],
+        *,
+        plan_hash: str | None = None,
+        priority: int | None = None,
+        run_at: datetime | None = None,
+        held: bool = False,
+        notes: str | None = None,
+        key: str | None = None,
+    ) -> SubmittedInstance:
+        """Start an operation; with the `plan_hash` of a preview only if the plan is still that one."""
+        return self._run(
+            self._client.start_operation(
+                kind,
+                config,
+                plan_hash=plan_hash,
+                priority=priority,
+                run_at=run_at,
+                held=held,
+                notes=notes,
+                key=key,
+            )
+        )
 
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
         if running_loop() is not None:

@@ -16,6 +16,7 @@ from hourhand.model.task import Task, TaskDefinition
 from hourhand.rules.definition import check
 from hourhand.rules.dependency import find_cycle
 from hourhand.rules.endings import task_deleted
+from hourhand.rules.operation_tasks import refuse_change
 from hourhand.rules.reach import limited, of_others
 from hourhand.rules.schedule import After, At, parse
 from hourhand.rules.schedule import next_instant as next_of
@@ -259,6 +260,7 @@ async def _lock(tx: Tx, task_id: int, author: Author | None) -> Task:
     if task is None or task.deleted_at is not None:
         raise NotFound("task", task_id)
     reach.require(author, f"task {task_id}", task.group)
+    refuse_change(task)
     return task
 
 

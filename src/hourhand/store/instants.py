@@ -15,12 +15,14 @@ from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
 from hourhand.model.registry import Executor
 from hourhand.model.task import Task, TaskDefinition
-from hourhand.model.words import BlockedBy, Requires, SkipReason, Status, TriggeredBy
+from hourhand.model.words import BlockedBy, Requires, SkipReason, Status, TaskType, TriggeredBy
 from hourhand.rules.broadcast import WHOLE, Shard, shards
 from hourhand.rules.lanes import able, lane_of
 from hourhand.rules.lifecycle import entry
 from hourhand.rules.misfire import SkipRun
+from hourhand.rules.operation_tasks import source_key
 from hourhand.rules.substitution import substitute
+from hourhand.store.carried import carried
 from hourhand.store.database import Tx
 from hourhand.store.moving import DELETE_LIVING, DELETE_PERMITS, DELETE_WAITS
 from hourhand.store.registry import lane_ids
@@ -274,10 +276,15 @@ async def insert_instances(tx: Tx, new: Sequence[NewInstance]) -> list[int]:
         return []
     lanes = {id(one): lane_of(one.task, one.task.group_id, one.shard.target_executor_id or "") for one in new}
     known = await lane_ids(tx, lanes.values())
+    operations = [one for one in new if one.task.type is TaskType.OPERATION]
+    for one, values in zip(operations, await carried(tx, [one.task for one in operations]), strict=True):
+        one.values = values | {name: value for name, value in one.values.items() if value is not None}
     ids = await tx.allocate("instance_ids", len(new))
     rows = []
     for one, instance_id in zip(new, ids, strict=True):
-        one.values["concurrency_key"] = concurrency_key(one.task, one.values.get("args"))
+        one.values["concurrency_key"] = concurrency_key(
+            one.task, one.values.get("args"), one.values.get("data_source_id")
+        )
         one.status, one.blocked_by = entry(
             held=one.blocked_by is BlockedBy.DISPATCH,
             waits=one.blocked_by is BlockedBy.DEPENDENCIES,
@@ -308,10 +315,13 @@ async def insert_instances(tx: Tx, new: Sequence[NewInstance]) -> list[int]:
     return list(ids)
 
 
-def concurrency_key(task: TaskDefinition, args: Any) -> str | None:
-    """The key with its `${arg}` filled in; one that cannot be filled in is shared by all such instances."""
+def concurrency_key(task: TaskDefinition, args: Any, data_source_id: int | None = None) -> str | None:
+    """The key with its `${arg}` filled in; one that cannot be filled in is shared by all such instances.
+
+    Operations without a key of their own take turns on their data source.
+    """
     if task.concurrency_key is None:
-        return None
+        return None if data_source_id is None else source_key(data_source_id)
     try:
         key = substitute(task.concurrency_key, {**(task.payload.get("args") or {}), **(args or {})}, "concurrency_key")
     except InvalidInput:

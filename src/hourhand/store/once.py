@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from sqlalchemy import BigInteger, Text, bindparam, select, update
 
@@ -45,12 +45,19 @@ async def once(
     """
     if request is None:
         return (await create(tx))[0], True
-    which = {"principal": request.principal, "route": request.route, "key": request.key}
-    if await tx.fetch(_FIRST, **which, request_hash=request.request_hash):
+    if await tx.fetch(_FIRST, **_which(request), request_hash=request.request_hash):
         made, number = await create(tx)
-        await tx.run(_CREATED, **which, created_id=number)
+        await tx.run(_CREATED, **_which(request), created_id=number)
         return made, True
-    (row,) = await tx.fetch(_FOUND, **which)
+    return await again(tx, cast("int", await created_before(tx, request))), False
+
+
+async def created_before(tx: Tx, request: Once) -> int | None:
+    """The number of what the same request has created, if it came before; another one under its key is refused."""
+    rows = await tx.fetch(_FOUND, **_which(request))
+    if not rows:
+        return None
+    (row,) = rows
     if row["request_hash"] != request.request_hash:
         raise InvalidInput.one(
             "Idempotency-Key",
@@ -58,4 +65,8 @@ async def once(
             f"{request.key!r} was used for another request to {request.route}: "
             "send the same body again, or choose a new key",
         )
-    return await again(tx, row["created_id"]), False
+    return row["created_id"]  # type: ignore[no-any-return]
+
+
+def _which(request: Once) -> dict[str, str]:
+    return {"principal": request.principal, "route": request.route, "key": request.key}

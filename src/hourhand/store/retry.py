@@ -14,6 +14,7 @@ from hourhand.model.words import Status
 from hourhand.rules.definition import check_args
 from hourhand.rules.lanes import lane_of
 from hourhand.rules.lifecycle import entry, legal, require_edge
+from hourhand.rules.operation_tasks import refuse_args
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import Versions, tasks_by_id
 from hourhand.store.ids import allocated_since, possible
@@ -140,6 +141,7 @@ async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None, *, current
             f"instance {instance_id} is a record of instants that were skipped ({ended['skip_reason']}) and never ran: "
             "make them with a backfill of their range"
         )
+    refuse_args(args, operation=ended["operation_kind"] is not None)
     if current_version:
         belongs = await _place_now(tx, ended, args)
     else:
@@ -183,7 +185,7 @@ async def _place_now(tx: Tx, ended: Row, args: Mapping[str, Any] | None) -> _Pla
             "retry it with the version it has"
         )
     lane = lane_of(task, task.group_id, ended["target_executor_id"] or "")
-    key = concurrency_key(task, (ended["args"] if args is None else args) or {})
+    key = concurrency_key(task, (ended["args"] if args is None else args) or {}, ended["data_source_id"])
     return _Place(task.version, task.group_id, (await lane_ids(tx, [lane]))[lane], key)
 
 

@@ -18,6 +18,7 @@ from hourhand.store.verbs.explaining import Explaining
 from hourhand.store.verbs.figures import Figures
 from hourhand.store.verbs.hints import Hints
 from hourhand.store.verbs.instances import Instances
+from hourhand.store.verbs.operating import Operating
 from hourhand.store.verbs.pausing import Pausing
 from hourhand.store.verbs.sealing import Sealing
 from hourhand.store.verbs.statistics import Statistics
@@ -38,6 +39,7 @@ class SqlStore(
     Pausing,
     Windows,
     DataSources,
+    Operating,
     Explaining,
     Statistics,
     Figures,

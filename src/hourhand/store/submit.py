@@ -17,6 +17,7 @@ from hourhand.model.task import Task
 from hourhand.model.words import BlockedBy, Status
 from hourhand.rules.broadcast import WHOLE, Shard
 from hourhand.rules.definition import check_args
+from hourhand.rules.operation_tasks import check_submission
 from hourhand.rules.schedule import Manual, parse
 from hourhand.rules.substitution import substitute
 from hourhand.store import reach
@@ -141,6 +142,7 @@ def _check(one: Submission, task: Task | None, author: Author | None) -> None:
         raise NotFound("task", one.task_id)
     reach.require(author, f"task {one.task_id}", task.group)
     check_args(one.args)
+    check_submission(task, one)
     if task.concurrency_key is not None:
         substitute(task.concurrency_key, {**(task.payload.get("args") or {}), **(one.args or {})}, "args")
     if one.held and task.broadcast:

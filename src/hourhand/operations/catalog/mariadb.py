@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hourhand.contracts.operation import Row, Session
 from hourhand.operations.catalog.table import Column, ForeignKey, Partition, Table, TableIndex
 
@@ -42,6 +44,9 @@ _NAMES = """
 SELECT TABLE_NAME AS name FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = coalesce(%s, DATABASE()) AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1 LIMIT 1000
 """
+_QUOTED = re.compile(r"'((?:[^']|'')*)'", re.DOTALL)
+_NAME = re.compile(r"`((?:[^`]|``)+)`")
+_NAMES_ONLY = re.compile(r"`(?:[^`]|``)+`(?:,\s*`(?:[^`]|``)+`)*", re.DOTALL)
 
 
 async def find_table(session: Session, schema: str | None, name: str) -> Table | None:
@@ -55,7 +60,7 @@ async def find_table(session: Session, schema: str | None, name: str) -> Table |
     keys = await session.fetch(_FOREIGN_KEYS, *place, *place)
     method = str(partitions[0]["method"]) if partitions else ""
     expression = str(partitions[0]["expression"]) if partitions else ""
-    key = tuple(part.strip().strip("`") for part in expression.split(",")) if expression else ()
+    key = _columns_of(expression)
     named = {column.name: column for column in columns}
     plain = all(one in named for one in key)
     return Table(
@@ -118,7 +123,7 @@ def _partitions(rows: list[Row]) -> tuple[Partition, ...]:
         if found and found[-1].name == row["name"]:
             continue  # another part of the same one
         text = _text(row["high"]) if row["high"] is not None else "MAXVALUE"
-        high = None if text == "MAXVALUE" else text.strip("'")
+        high = None if text == "MAXVALUE" else _value(text)
         found.append(
             Partition(
                 name=row["name"],
@@ -130,6 +135,19 @@ def _partitions(rows: list[Row]) -> tuple[Partition, ...]:
             )
         )
     return tuple(found)
+
+
+def _value(text: str) -> str:
+    """A bound without its quotes; several at once stay as they are written."""
+    quoted = _QUOTED.fullmatch(text)
+    return quoted[1].replace("''", "'").replace("\\\\", "\\") if quoted else text
+
+
+def _columns_of(expression: str) -> tuple[str, ...]:
+    """The columns of a key, each in backticks or bare; what is no list of columns stays as it is."""
+    if _NAMES_ONLY.fullmatch(expression):
+        return tuple(one.replace("``", "`") for one in _NAME.findall(expression))
+    return tuple(part.strip() for part in expression.split(",")) if expression else ()
 
 
 def _key(row: Row, side: str) -> ForeignKey:

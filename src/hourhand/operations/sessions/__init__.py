@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Address, Dialect
-from hourhand.operations.failures import Refused
+from hourhand.operations.failures import Refused, SourceUnreachable
 
 CONNECT_SECONDS = 10.0
+_FILES = ("sslrootcert", "sslcert", "sslkey", "ssl_ca", "unix_socket")
+"""Options that name a file, which drivers miss without saying which it is."""
 
 
 async def open_session(address: Address) -> Session:
     """Connect; SourceUnreachable says in words why not."""
+    _require_files(address)
     match address.dialect:
         case Dialect.POSTGRESQL:
             from hourhand.operations.sessions import postgresql  # noqa: PLC0415 - drivers load when they are used
@@ -27,3 +32,12 @@ async def open_session(address: Address) -> Session:
     raise Refused(
         "nothing connects to SQL Server: its operations are scripts to read and run by hand", field="data_source"
     )
+
+
+def _require_files(address: Address) -> None:
+    for name in _FILES:
+        path = address.options.get(name)
+        if path is not None and not Path(path).exists():
+            raise SourceUnreachable(
+                f"there is no file {path} on this machine, which the option {name} of {address.shown} names"
+            )

@@ -18,7 +18,8 @@ from hourhand.model.data_source import Address, Dialect
 from hourhand.model.operation import Blocker
 from hourhand.operations.failures import LockNotGained, OperationFailure, SourceUnreachable, StatementFailed
 
-_LOCKED = {1205, 1213, 1969, 3024}  # lock wait time-out, deadlock, and a statement's own time-out on either
+_LOCKED = {1020, 1205, 1213, 1969, 3024}
+"""Another changed the row first, lock wait time-out, deadlock, and a statement's own time-out on either."""
 _DENIED = {1044, 1045, 1698}
 _BROKEN = {1053, 1077, 1152, 1159, 1160, 1161, 1184, 1927, 2003, 2006, 2013, 2055, 4031}
 _CLOSE_SECONDS = 5.0
@@ -65,7 +66,7 @@ class MariaSession:
             await asyncio.shield(self._stop())
             raise
         except errors.MySQLError as error:
-            raise _told(error, sql) from error
+            raise told(error, sql) from error
         except (OSError, EOFError, asyncio.IncompleteReadError) as error:
             raise SourceUnreachable(f"the connection broke: {error or type(error).__name__}") from error
 
@@ -126,8 +127,8 @@ async def connect(address: Address, seconds: float) -> MariaSession:
     """Connect; statements are told from data by their length alone, so that any text may be a value."""
     options = dict(address.options)
     secure = options.pop("ssl", None) or ("ssl_ca" in options)
-    context = ssl.create_default_context(cafile=options.pop("ssl_ca", None)) if secure else None
     try:
+        context = ssl.create_default_context(cafile=options.pop("ssl_ca", None)) if secure else None
         driver = await asyncmy.connect(
             host=address.host or "localhost",
             port=address.port or 3306,
@@ -162,7 +163,8 @@ def _unreachable(address: Address, error: Any) -> str:  # noqa: ANN401 - asyncmy
     return f"{address.shown} cannot be reached: {_text(error)}"
 
 
-def _told(error: Any, sql: str) -> OperationFailure:  # noqa: ANN401
+def told(error: Any, sql: str) -> OperationFailure:  # noqa: ANN401
+    """What an error of the driver means, told apart."""
     number = error.args[0] if error.args else 0
     if number in _LOCKED:
         return LockNotGained(_text(error))

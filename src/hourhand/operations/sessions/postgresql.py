@@ -21,6 +21,7 @@ _TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 _LOCKED = (
     asyncpg.exceptions.LockNotAvailableError,
     asyncpg.exceptions.DeadlockDetectedError,
+    asyncpg.exceptions.SerializationError,  # another transaction changed the same row first
 )
 _BROKEN = (
     asyncpg.exceptions.PostgresConnectionError,
@@ -59,11 +60,11 @@ class PostgresSession:
 
     async def fetch(self, sql: str, *params: object) -> list[Row]:
         """Read rows."""
-        return [dict(row) for row in await _told(self.driver.fetch(sql, *params), sql)]
+        return [dict(row) for row in await told(self.driver.fetch(sql, *params), sql)]
 
     async def execute(self, sql: str, *params: object) -> int:
         """Execute one statement."""
-        status = await _told(self.driver.execute(sql, *params), sql)
+        status = await told(self.driver.execute(sql, *params), sql)
         last = str(status).rpartition(" ")[2]
         return int(last) if last.isdigit() else 0
 
@@ -71,7 +72,7 @@ class PostgresSession:
     async def transaction(self, *, isolation: str | None = None) -> AsyncIterator[None]:
         """All or nothing."""
         begun = self.driver.transaction(isolation=isolation.lower().replace(" ", "_") if isolation else None)
-        await _told(begun.start(), "BEGIN")
+        await told(begun.start(), "BEGIN")
         try:
             yield
         except BaseException:
@@ -79,7 +80,7 @@ class PostgresSession:
                 with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
                     await begun.rollback()
             raise
-        await _told(begun.commit(), "COMMIT")
+        await told(begun.commit(), "COMMIT")
 
     async def blockers(self) -> list[Blocker]:
         """Who holds up what this session waits for."""
@@ -144,7 +145,7 @@ async def _connected(address: Address, seconds: float) -> Any:  # noqa: ANN401
         raise SourceUnreachable(f"{address.shown} cannot be reached: {_words(error)}") from None
 
 
-async def _told(statement: Awaitable[T], sql: str) -> T:
+async def told(statement: Awaitable[T], sql: str) -> T:
     """The statement's answer; what goes wrong, told apart."""
     try:
         return await statement

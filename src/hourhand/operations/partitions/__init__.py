@@ -1,0 +1,1 @@
+"""Operations: boundaries between partitions: how each dialect adds, splits and merges them."""
