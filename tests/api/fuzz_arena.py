@@ -186,6 +186,7 @@ class Arena:
             "token_id": str(token["id"]),
             "pause_id": str(pause["id"]),
             "session_id": "1",
+            "kind": "statistics_update",
         }
 
     def callback(self) -> str:

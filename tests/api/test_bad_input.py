@@ -49,6 +49,8 @@ BODIES: dict[str, Any] = {
     "PATCH /alert-rules/{rule_id}": {"enabled": True},
     "POST /data-sources": {"name": "x", "dialect": "sqlite", "database": "/none/shop.db", "test": False},
     "PATCH /data-sources/{source_id}": {"database": "/none/other.db", "test": False},
+    "POST /operations/{kind}": {"config": {"data_source": "none", "tables": ["x"]}},
+    "POST /operations/{kind}/preview": {"config": {"data_source": "none", "tables": ["x"]}},
     "POST /users": {"name": "x", "password": PASSWORD, "role": "viewer", "groups": ["default"]},
     "PATCH /users/{user_id}": {"role": "viewer"},
     "POST /tokens": {"name": "x", "role": "viewer", "groups": ["default"]},

@@ -101,7 +101,7 @@ def test_the_examples_work_one_after_another(hourhand: Terminal, somewhere: str,
     shop = cluster.create_database()
     for line in "".join(EXAMPLES).splitlines():
         piped = _PIPED.fullmatch(line)
-        text, command = (f"{piped[1]}\n", piped[2]) if piped else ("", line)
+        text, command = (f"{piped[1]}\n".replace(r"\n", "\n"), piped[2]) if piped else ("", line)
         program, *arguments = shlex.split(command.replace(SOMEWHERE, somewhere).replace(SHOP, shop))
         assert program == "hourhand"
         with patch("sys.stdin", io.StringIO(text)):

@@ -222,7 +222,7 @@ GOOD: list[dict[str, Any]] = [
     {"name": "a", "type": "command", "payload": {"command": ["ls"]}, "description": None},
     {"name": "a", "url": "https://example.com/", "payload": {"method": "POST", "json": {"a": 1}}},
     {"name": "a", "handler": "close", "timeout_seconds": 3, "tags": ["x"], "enabled": False},
-    {"name": "a", "type": "operation", "payload": {"kind": "vacuum"}},
+    {"name": "a", "type": "operation", "payload": {"kind": "sample", "config": {"data_source": "shop"}}},
 ]
 BAD: list[dict[str, Any]] = [
     {},
@@ -248,6 +248,8 @@ BAD: list[dict[str, Any]] = [
 @pytest.mark.parametrize("task", GOOD, ids=str)
 async def test_what_the_schema_allows_is_applied(sqlite_rest: httpx.AsyncClient, task: dict[str, Any]) -> None:
     there = {"name": "b", "command": ["true"]}
+    shop = {"name": "shop", "dialect": "sqlserver", "host": "db.example.com", "database": "shop"}
+    ok(await sqlite_rest.post(f"{API}/data-sources", json=shop), 201)
     Draft202012Validator(task_file_schema()).validate({"name": "x", "groups": ["g"], "tasks": [task, there]})
     ok(await sqlite_rest.post(APPLY, json=body(task, there)))
 

@@ -5,6 +5,7 @@
 
     with pytest.raises(Interrupted) as first:
         await run(kind, config, sources, stop_at=3)             # ends once the third checkpoint is stored
+        await run(kind, config, sources, stop_after=3)          # ends once the third statement was executed
     ran = await run(kind, config, sources, checkpoint=first.value.checkpoint)
 
 `killing.py` has the same for a process that is killed. Every run through here is held to what operations promise:
@@ -15,7 +16,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -29,10 +31,16 @@ from hourhand.operations.catalogue import Catalogue
 from hourhand.operations.desk import Desk
 from hourhand.operations.kind import Kind
 from hourhand.operations.runner import OperationRunner
+from hourhand.operations.sessions.mariadb import MariaSession
+from hourhand.operations.sessions.postgresql import PostgresSession
+from hourhand.operations.sessions.sqlite import SqliteSession
 from hourhand.testing.attempts import FakeAttempt
 
 Sources = Mapping[str, Address]
 """Data sources by name; the first is the one that is worked on, unless the configuration names another."""
+
+HOUSEKEEPING = ("SET ", "PRAGMA ", "START TRANSACTION", "BEGIN", "COMMIT", "ROLLBACK", "KILL ", "UNLOCK ")
+"""Statements that change no data source, and that nobody approves."""
 
 
 class Interrupted(BaseException):
@@ -143,6 +151,7 @@ async def run(
     cancel_after: int | None = None,
     stop_at: int | None = None,
     lose_last: bool = False,
+    stop_after: int | None = None,
     extra: Sequence[str] = (),
 ) -> Ran:
     """Run one attempt.
@@ -156,6 +165,8 @@ async def run(
         cancel_after: Cancel it at its so-manieth report; CancelledError is raised.
         stop_at: Lose its executor at its so-manieth checkpoint; Interrupted is raised, with what was stored.
         lose_last: Whether that checkpoint is lost too.
+        stop_after: Lose its executor once its so-manieth statement was executed; a transaction that is open then ends
+            without a commit. A run that executes fewer is not interrupted.
         extra: Kinds beside the built-in ones, as `module:Class`.
     """
     definition = TaskDefinition(
@@ -166,7 +177,8 @@ async def run(
     )
     attempt.begins()
     try:
-        ran = Ran(await OperationRunner(desk(sources, extra)).run(attempt), attempt)
+        with _lost_after(attempt, stop_after):
+            ran = Ran(await OperationRunner(desk(sources, extra)).run(attempt), attempt)
     finally:
         told = [*(asdict(line) for line in attempt.lines), *(asdict(report) for report in attempt.reports)]
         _assert_nothing_told(json.dumps(told, default=str, ensure_ascii=False), sources)
@@ -174,6 +186,34 @@ async def run(
     assert ran.fractions == sorted(ran.fractions), f"progress went back: {ran.fractions}"
     assert all(0 <= one <= 1 for one in ran.fractions), ran.fractions
     return ran
+
+
+@contextmanager
+def _lost_after(attempt: InterruptedAttempt, statements: int | None) -> Iterator[None]:
+    """Have the executor lost right after a statement: the database has it, and nobody was told."""
+    sessions: tuple[Any, ...] = (PostgresSession, MariaSession, SqliteSession)
+    kept = [one.execute for one in sessions]
+    left = statements or 0
+
+    def lost(execute: Callable[..., Any]) -> Callable[..., Any]:
+        async def then_lost(self: Any, sql: str, *params: object) -> Any:
+            nonlocal left
+            touched = await execute(self, sql, *params)
+            if not sql.lstrip().upper().startswith(HOUSEKEEPING):
+                left -= 1
+                if left == 0:
+                    raise Interrupted(attempt.stored)
+            return touched
+
+        return then_lost
+
+    try:
+        for one, execute in zip(sessions, kept, strict=True):
+            one.execute = lost(execute) if statements is not None else execute
+        yield
+    finally:
+        for one, execute in zip(sessions, kept, strict=True):
+            one.execute = execute
 
 
 def desk(sources: Sources, extra: Sequence[str] = ()) -> Desk:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hourhand.model.data_source import Dialect
 from operations.asking import count, execute, fetch
 from operations.running import preview, run
-from operations.tables import make_orders
+from operations.tables import columns, make_orders
 
 if TYPE_CHECKING:
     from hourhand.model.data_source import Address
@@ -43,6 +44,9 @@ async def leftovers(*sources: Address) -> list[str]:
 async def test_rows_are_moved_between_any_two(way: tuple[Address, Address]) -> None:
     source, target = way
     await make_orders(source, rows=200, partitioned=False)
+    if source.dialect is Dialect.SQLITE:  # whose text says nothing of times
+        made = columns(target.dialect)
+        await execute(target, f"CREATE TABLE orders ({made}, PRIMARY KEY (id, created_at))")
     sources = {"source": source, "target": target}
     ran = await run(KIND, {**MOVE, "target_data_source": "target", "where": "quantity < -350"}, sources)
     assert ran.summary["rows"] == 149

@@ -38,7 +38,7 @@ class StartInput(ConfigInput):
     key: str | None = Field(default=None, description="While an instance with this key lives, it is the answer")
 
 
-class StatementOutput(BaseModel):
+class OperationStatement(BaseModel):
     """One statement of a plan; a step without any has one whose `sql` is null."""
 
     step: str
@@ -54,7 +54,7 @@ class StatementOutput(BaseModel):
     disk_bytes: int | None
 
 
-class BlockerOutput(BaseModel):
+class OperationBlocker(BaseModel):
     """A session that holds now what a step would wait for."""
 
     session: str
@@ -62,17 +62,17 @@ class BlockerOutput(BaseModel):
     doing: str
 
 
-class ImpactOutput(BaseModel):
+class OperationImpact(BaseModel):
     """What the whole plan costs, as far as it can be told beforehand."""
 
     rows: int | None
     bytes: int | None
     disk_bytes: int | None
     strongest_lock: str | None
-    blockers: list[BlockerOutput]
+    blockers: list[OperationBlocker]
 
 
-class PreconditionOutput(BaseModel):
+class OperationPrecondition(BaseModel):
     """Something that must hold, or nothing is executed."""
 
     name: str
@@ -95,7 +95,7 @@ _STATEMENT = {
 }
 
 
-class PreviewOutput(BaseModel):
+class OperationPreview(BaseModel):
     """What an operation would do now; `plan_hash` is what is approved."""
 
     model_config = example(
@@ -119,33 +119,33 @@ class PreviewOutput(BaseModel):
     plan_hash: str
     script: str
     script_only: bool = Field(description="To be read and run by hand: Hourhand does not execute it")
-    statements: list[StatementOutput]
-    impact: ImpactOutput
-    preconditions: list[PreconditionOutput]
+    statements: list[OperationStatement]
+    impact: OperationImpact
+    preconditions: list[OperationPrecondition]
     notes: list[str]
 
 
-class UndoOutput(BaseModel):
+class OperationUndo(BaseModel):
     """The operation that takes another one back; start it as any other."""
 
     model_config = example(
         kind="statistics_update",
         config=CONFIG,
-        preview=PreviewOutput.model_config["json_schema_extra"]["examples"][0],  # type: ignore[index]
+        preview=OperationPreview.model_config["json_schema_extra"]["examples"][0],  # type: ignore[index]
     )
 
     kind: str
     config: dict[str, Any]
-    preview: PreviewOutput
+    preview: OperationPreview
 
 
 _OF_STEP = ("phase", "side", "lock", "duration", "transaction", "cancellable", "rows", "bytes", "disk_bytes")
 
 
-def shown(preview: Preview) -> PreviewOutput:
+def shown(preview: Preview) -> OperationPreview:
     """Return a preview as it is answered."""
     plan, impact = preview.plan, preview.impact
-    return PreviewOutput(
+    return OperationPreview(
         kind=plan.kind,
         data_source=str(plan.config["data_source"]),
         dialect=plan.dialect,
@@ -154,17 +154,19 @@ def shown(preview: Preview) -> PreviewOutput:
         script=preview.script,
         script_only=plan.script_only,
         statements=[
-            StatementOutput(step=step.name, sql=sql, **{name: getattr(step, name) for name in _OF_STEP})
+            OperationStatement(step=step.name, sql=sql, **{name: getattr(step, name) for name in _OF_STEP})
             for step in plan.steps
             for sql in step.sql or (None,)
         ],
-        impact=ImpactOutput(
+        impact=OperationImpact(
             rows=impact.rows,
             bytes=impact.bytes,
             disk_bytes=impact.disk_bytes,
             strongest_lock=impact.strongest_lock,
-            blockers=[BlockerOutput(session=one.session, who=one.who, doing=one.doing) for one in impact.blockers],
+            blockers=[OperationBlocker(session=one.session, who=one.who, doing=one.doing) for one in impact.blockers],
         ),
-        preconditions=[PreconditionOutput(name=one.name, ok=one.ok, detail=one.detail) for one in plan.preconditions],
+        preconditions=[
+            OperationPrecondition(name=one.name, ok=one.ok, detail=one.detail) for one in plan.preconditions
+        ],
         notes=list(plan.notes),
     )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hourhand.api.guarding import guarded_router
 from hourhand.api.instances import shown as shown_instances
-from hourhand.api.operation_shapes import ConfigInput, PreviewOutput, StartInput, UndoOutput, shown
+from hourhand.api.operation_shapes import ConfigInput, OperationPreview, OperationUndo, StartInput, shown
 from hourhand.api.requests import Caller, TheGroups, TheOperations, TheStore
 from hourhand.api.shapes import SUBMITTED, Plain
 from hourhand.bootstrap.operations import Asked
@@ -19,7 +19,7 @@ Kind = Annotated[str, Path(max_length=100, examples=["statistics_update"], descr
 
 
 @router.post("/operations/{kind}/preview", summary="What an operation would do now")
-async def preview_operation(kind: Kind, given: ConfigInput, operations: TheOperations) -> PreviewOutput:
+async def preview_operation(kind: Kind, given: ConfigInput, operations: TheOperations) -> OperationPreview:
     """Look at the data source and answer with the plan; nothing is changed.
 
     A data source that cannot be reached is a 424; a configuration that cannot be planned a 422 under `config.…`.
@@ -59,9 +59,9 @@ async def start_operation(
 
 
 @router.get("/instances/{instance_id}/undo", summary="What would take an operation back")
-async def undo_operation(instance_id: int, store: TheStore, operations: TheOperations) -> UndoOutput:
+async def undo_operation(instance_id: int, store: TheStore, operations: TheOperations) -> OperationUndo:
     """Answer with the operation that does it, and its preview; start it as any other. 409 where nothing does."""
     undo = await operations.undo(store, instance_id)
-    return UndoOutput(
+    return OperationUndo(
         kind=undo.kind, config=dict(undo.config), preview=shown(await operations.preview(undo.kind, undo.config))
     )

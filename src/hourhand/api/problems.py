@@ -55,7 +55,7 @@ PROBLEM_SCHEMA = {
         "legal": {"type": "array", "items": {"type": "string"}},
         "dependents": {"type": "array", "items": {"type": "string"}},
         "reasons": {"type": "array", "items": {"type": "string"}},
-        "plan_hash": {"type": ["string", "null"]},
+        "plan_hash": {"anyOf": [{"type": "string"}, {"type": "null"}]},
         "request_id": {"type": "string"},
     },
 }

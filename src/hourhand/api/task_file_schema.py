@@ -130,15 +130,16 @@ def _payload_of(kind: TaskType) -> list[dict[str, Any]]:
     """What the payload of a type holds: what its shorthand says stands there, or is needed."""
     described = TypeAdapter(PAYLOADS[kind]).json_schema()
     whole = {"type": "object", "properties": described["properties"], "additionalProperties": False}
-    short = next(name for name, one in SHORTHANDS.items() if one is kind)
+    short = next((name for name, one in SHORTHANDS.items() if one is kind), None)
+    of_type = {"properties": {"type": {"const": kind.value}}, "required": ["type"]}
+    needed = {"properties": {"payload": {**whole, "required": described["required"]}}}
+    if short is None:
+        return [{"if": of_type, "then": needed}]
     rest = {name: one for name, one in described["properties"].items() if name != short}
     return [
         {
             "if": {"required": [short]},
             "then": {"properties": {"type": {"const": kind.value}, "payload": {**whole, "properties": rest}}},
         },
-        {
-            "if": {"properties": {"type": {"const": kind.value}}, "required": ["type"], "not": {"required": [short]}},
-            "then": {"properties": {"payload": {**whole, "required": described["required"]}}},
-        },
+        {"if": {**of_type, "not": {"required": [short]}}, "then": needed},
     ]

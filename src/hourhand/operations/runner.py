@@ -86,7 +86,7 @@ class OperationRunner:
                 f"({plan_hash(plan)}): {'; '.join(changed[:5])}; preview and start again"
             )
         require_met(plan)
-        attempt.log(script(plan))
+        attempt.log(script(plan) if approved is None else f"the plan is the one that was approved: {approved}")
         return plan
 
 

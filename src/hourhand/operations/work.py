@@ -82,9 +82,12 @@ class LiveWork:
     async def do(self, step: Step, body: Callable[[], Awaitable[object]]) -> None:
         """One step, unless it is done; a cancel stops it, or waits for what must be finished."""
         self._step = step
-        await self._reporter.progress(self._fraction(0.0), phase=step.phase)
+        resuming = self._kept_step is not None
+        await self._reporter.progress(None if resuming else self._fraction(0.0), phase=step.phase)
         if await self._is_done(step):
             self.log(f"{step.name}: already done")
+            if resuming and self._kept_step != step.name:
+                return  # the position that was kept belongs to a later step, and stays the last one until then
         else:
             self.position = self._kept_position if self._kept_step == step.name else {}
             self.log(f"{step.name} …" if not self.position else f"{step.name}: goes on from {dict(self.position)}")

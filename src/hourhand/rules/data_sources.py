@@ -25,7 +25,7 @@ PORTS: Final[Mapping[Dialect, int]] = {
     Dialect.SQLSERVER: 1433,
 }
 FIELDS: Final = ("dialect", "host", "port", "database", "username", "password", "options")
-_OF_SQLITE: Final = ("dialect", "database")
+_OF_SERVERS: Final = ("host", "port", "username", "password")
 _SIBLINGS: Final = frozenset({Dialect.MARIADB, Dialect.MYSQL})
 
 
@@ -114,8 +114,13 @@ def _checked(given: Mapping[str, Any]) -> Address:
     }
     values: dict[str, Any] = {}
     for name, read in readers.items():
+        value = given.get(name)
+        if dialect is Dialect.SQLITE and name in _OF_SERVERS:
+            if value is not None:
+                errors.append(FieldError(name, None, "has no meaning for sqlite: give dialect and database only"))
+            continue
         try:
-            values[name] = read(dialect, given.get(name))
+            values[name] = read(dialect, value)
         except InvalidInput as refused:
             errors += refused.errors
     if errors:
@@ -134,9 +139,7 @@ def _dialect(value: object, errors: list[FieldError]) -> Dialect | None:
     return None
 
 
-def _host(dialect: Dialect, value: object) -> str | None:
-    if dialect is Dialect.SQLITE:
-        return _none(dialect, "host", value)
+def _host(dialect: Dialect, value: object) -> str:
     if value is None:
         raise InvalidInput.one("host", None, "is required: give the server's name, such as db.example.com")
     text = _text("host", value)
@@ -149,9 +152,7 @@ def _host(dialect: Dialect, value: object) -> str | None:
     return text
 
 
-def _port(dialect: Dialect, value: object) -> int | None:
-    if dialect is Dialect.SQLITE:
-        return _none(dialect, "port", value)
+def _port(dialect: Dialect, value: object) -> int:
     if value is None:
         return PORTS[dialect]
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= HIGHEST_PORT:
@@ -171,15 +172,11 @@ def _database(dialect: Dialect, value: object) -> str:
     return _text("database", value)
 
 
-def _username(dialect: Dialect, value: object) -> str | None:
-    if dialect is Dialect.SQLITE:
-        return _none(dialect, "username", value)
+def _username(_: Dialect, value: object) -> str | None:
     return None if value is None else _text("username", value)
 
 
-def _password(dialect: Dialect, value: object) -> str | None:
-    if dialect is Dialect.SQLITE:
-        return _none(dialect, "password", value)
+def _password(_: Dialect, value: object) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT:
@@ -187,11 +184,6 @@ def _password(dialect: Dialect, value: object) -> str | None:
     if any(one == "\0" or unicodedata.category(one) == "Cs" for one in value):
         raise InvalidInput.one("password", None, "holds NUL or half of a surrogate pair: no server takes it")
     return value
-
-
-def _none(dialect: Dialect, name: str, value: object) -> None:
-    if value is not None:
-        raise InvalidInput.one(name, None, f"has no meaning for {dialect}: give {' and '.join(_OF_SQLITE)} only")
 
 
 def _text(name: str, value: object) -> str:

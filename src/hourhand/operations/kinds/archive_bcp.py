@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import shutil
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from hourhand.contracts.operation import Look
 from hourhand.model.data_source import Dialect
-from hourhand.model.operation import Duration, Plan, Precondition, Side, Step, Undo
+from hourhand.model.operation import Duration, Plan, Side, Step, Undo
 from hourhand.operations.catalog import read_table
 from hourhand.operations.catalog.table import Table
 from hourhand.operations.cleaning_condition import read_condition
@@ -27,8 +24,9 @@ from hourhand.operations.kind import Kind
 from hourhand.operations.quoting import quoted
 from hourhand.operations.transfer import files_sqlserver
 from hourhand.operations.transfer.checksum import Checksum, difference
-from hourhand.operations.transfer.files_writing import export_part
+from hourhand.operations.transfer.files_room import Room, find_room, room_for, size_of
 from hourhand.operations.transfer.files_source import ArchiveSource, archived
+from hourhand.operations.transfer.files_writing import export_part
 from hourhand.operations.transfer.keyset import check_key, choose_key, from_json
 from hourhand.operations.transfer.manifest import (
     NAME,
@@ -43,8 +41,6 @@ from hourhand.operations.transfer.manifest import (
 from hourhand.operations.work import LiveWork
 from hourhand.rules.operations import plan_hash
 
-_SHARE = {("parquet", True): 0.6, ("parquet", False): 1.0, ("csv", True): 0.6, ("csv", False): 1.5}
-"""How much room files take at the most, as a share of the table's, compressed or not."""
 _UNSAFE = re.compile(r"[^\w.-]+", re.ASCII)
 
 
@@ -80,7 +76,7 @@ class ArchiveConfig(TableConfig):
         if self.partition is not None and self.where is not None:
             raise ValueError("give partition or where, not both")
         if self.delete_after_verify and self.verify != "hash":
-            raise ValueError(f"delete_after_verify needs verify=hash: with {self.verify!r} nobody knows what is deleted")
+            raise ValueError(f"delete_after_verify needs verify=hash, not {self.verify}: else nobody knows what goes")
         return self
 
 
@@ -91,11 +87,7 @@ class State:
     table: Table
     source: ArchiveSource
     references: tuple[Reference, ...] = ()
-    host: str = ""
-    problem: str | None = None
-    """What is wrong with the folder."""
-    free: int = 0
-    needed: int | None = None
+    room: Room | None = None
 
 
 class ArchiveBcp(Kind[ArchiveConfig, State]):
@@ -125,20 +117,17 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
         if source.key:
             await check_key(look.source, table, source.keys)
         found = await references(look.source, table, condition or "1 = 1") if config.delete_after_verify else ()
-        problem, free = await asyncio.to_thread(_folder_state, Path(config.output_dir))
-        needed = None
-        if not condition:
-            size = await _size(look, table, config.partition)
-            needed = round(size * _SHARE[config.format, config.compression != "none"])
-        return State(table, source, found, socket.gethostname(), problem, free, needed)
+        # How many rows a condition takes nobody knows beforehand.
+        size = await size_of(look, table, config.partition) if not condition else None
+        needed = None if size is None else room_for(size, config.format, config.compression)
+        return State(table, source, found, await find_room(config.output_dir, needed))
 
     def script_state(self, config: ArchiveConfig) -> State:
         """The table as it is named; its columns are not needed for bcp."""
         table = Table(dialect=Dialect.SQLSERVER, schema=config.schema_name or "dbo", name=config.table, columns=())
-        source = ArchiveSource(
-            dialect=Dialect.SQLSERVER, relation=table.sql, columns=(), key=config.key_columns, condition=config.where or ""
+        return State(
+            table, ArchiveSource(dialect=Dialect.SQLSERVER, relation=table.sql, columns=(), key=(), condition="")
         )
-        return State(table, source)
 
     def plan(self, config: ArchiveConfig, state: State) -> Plan:
         """Export, verify, delete."""
@@ -167,7 +156,10 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
             dialect=state.table.dialect,
             config=config.plain(),
             steps=tuple(steps),
-            preconditions=tuple(_preconditions(config, state)),
+            preconditions=(
+                *(state.room.preconditions() if state.room is not None else ()),
+                *((foreign_keys_precondition(state.references),) if config.delete_after_verify else ()),
+            ),
             notes=tuple(_notes(config, state)),
         )
 
@@ -188,9 +180,9 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
         table = await read_table(look.source, config.schema_name, config.table)
         part = table.partition(config.partition or "")
         rows = part.rows if part is not None else table.rows or sum(one.rows for one in table.partitions)
-        size = await _size(look, table, config.partition)
+        size = await size_of(look, table, config.partition)
         first, *rest = plan.steps
-        room = round(size * _SHARE[config.format, config.compression != "none"])
+        room = room_for(size, config.format, config.compression)
         return replace(plan, steps=(replace(first, rows=rows, bytes=size, disk_bytes=room), *rest))
 
     async def do_export(self, work: LiveWork, step: Step) -> None:
@@ -205,7 +197,7 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
             chunk = await source.chunk(work.source, lo, config.rows_per_file)
             if chunk is None:
                 break
-            part = await export_part(work.source, source, chunk, found, len(parts) + 1, digest=config.verify == "hash")
+            part = await export_part(work.source, source, chunk, found, len(parts) + 1, verify=config.verify)
             await asyncio.to_thread(append, found.folder, part)
             parts.append(part)
             last = chunk.last
@@ -361,42 +353,6 @@ def _source(config: ArchiveConfig, table: Table, condition: str) -> ArchiveSourc
     if config.verify == "hash":
         _ = source.compared  # refuses what cannot be compared
     return source
-
-
-def _folder_state(folder: Path) -> tuple[str | None, int]:
-    if not folder.is_dir():
-        return "is no folder: make it, or give another output_dir", 0
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return "cannot be written by the user that runs the executor: allow it, or give another output_dir", 0
-    return None, shutil.disk_usage(folder).free
-
-
-async def _size(look: Look, table: Table, partition: str | None) -> int:
-    if table.dialect is Dialect.SQLITE:
-        rows = await look.source.fetch("SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()")
-        return int(rows[0]["n"])
-    part = table.partition(partition or "")
-    return part.bytes if part is not None else max(table.bytes, sum(one.bytes for one in table.partitions))
-
-
-def _preconditions(config: ArchiveConfig, state: State) -> list[Precondition]:
-    where = f"{config.output_dir} on {state.host}"
-    found = [
-        Precondition(
-            name="output_dir",
-            ok=state.problem is None,
-            detail=f"{where} {state.problem or 'can be written'}",
-        )
-    ]
-    if state.problem is None:
-        room = f"{state.free:,} bytes are free in {where}"
-        enough = state.needed is None or state.free > state.needed
-        needed = "how much it takes is not known" if state.needed is None else f"it takes up to {state.needed:,}"
-        help_ = "" if enough else ": make room, or give another output_dir"
-        found.append(Precondition(name="free space", ok=enough, detail=f"{room}, and {needed}{help_}"))
-    if config.delete_after_verify:
-        found.append(foreign_keys_precondition(state.references))
-    return found
 
 
 def _notes(config: ArchiveConfig, state: State) -> list[str]:

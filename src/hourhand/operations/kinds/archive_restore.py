@@ -20,7 +20,7 @@ from hourhand.operations.failures import NotVerified, Refused
 from hourhand.operations.kind import Kind
 from hourhand.operations.transfer import canonical, files_sqlserver
 from hourhand.operations.transfer.checksum import Compared, agreed_form
-from hourhand.operations.transfer.manifest import Manifest, Part, check_part, read_manifest
+from hourhand.operations.transfer.manifest import NAME, Manifest, Part, check_part, read_manifest
 from hourhand.operations.transfer.restoring import Target, load_part, refuse_keys_there
 from hourhand.operations.transfer.target import create_sql, require_same_definition
 from hourhand.operations.transfer.target_types import translated
@@ -54,7 +54,7 @@ class RestoreConfig(Config):
     @classmethod
     def _absolute(cls, value: str) -> str:
         if not Path(value).is_absolute() or "\x00" in value:
-            raise ValueError(f"{value!r} is not an absolute path: give one, such as /var/archive/orders-7/manifest.jsonl")
+            raise ValueError(f"{value!r} is not an absolute path: give one, such as /var/archive/orders-7/{NAME}")
         return value
 
 
@@ -162,11 +162,10 @@ class ArchiveRestore(Kind[RestoreConfig, State]):
     async def do_load(self, work: LiveWork, step: Step) -> None:
         """File by file; the ledger knows which are in."""
         found, target = await _opened(step), Target.read(work.plan.dialect, step.values)
-        session = await work.side(step)
         for number, part in enumerate(found.parts):
             await work.breathe()
             await asyncio.to_thread(check_part, found.folder, part, digest=True)
-            await work.climb(step, lambda part=part: _loaded(work, step, session, target, found, part))  # type: ignore[misc]
+            await work.climb(step, lambda part=part: _loaded(work, step, target, found, part))  # type: ignore[misc]
             await work.save({"files": number + 1}, (number + 1) / len(found.parts))
             work.log(f"{part.file}: {part.rows} rows")
 
@@ -182,16 +181,15 @@ class ArchiveRestore(Kind[RestoreConfig, State]):
         work.facts |= {"rows": int(row["loaded"]), "files": int(row["files"]), "table": step.values["table"]}
 
 
-async def _loaded(
-    work: LiveWork, step: Step, session: Session, target: Target, manifest: Manifest, part: Part
-) -> None:
+async def _loaded(work: LiveWork, step: Step, target: Target, manifest: Manifest, part: Part) -> None:
     """One file, within a transaction."""
+    session = await work.side(step)
     if session.dialect is Dialect.POSTGRESQL:
         # What others write meanwhile is not seen, and so not taken for the file's.
         await session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     if await session.fetch(target.noted_sql(), part.file):
         return
-    await work.change(step, target.note_sql(), part.file, part.rows, session=session)
+    await work.change(step, target.note_sql(), part.file, part.rows)
     await load_part(session, target, manifest, part)
 
 

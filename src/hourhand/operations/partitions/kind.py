@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
@@ -13,7 +15,7 @@ from hourhand.model.operation import Plan, Step, Undo
 from hourhand.operations.catalog import read_table
 from hourhand.operations.catalog.table import Table
 from hourhand.operations.config import TableConfig
-from hourhand.operations.failures import Refused
+from hourhand.operations.failures import OperationFailure, Refused
 from hourhand.operations.kind import Kind
 from hourhand.operations.partitions import mariadb, postgresql, sqlserver
 from hourhand.operations.partitions.shapes import BoundaryState, PartitionPlan
@@ -26,6 +28,7 @@ MODULES: dict[Dialect, ModuleType] = {
     Dialect.MYSQL: mariadb,
     Dialect.SQLSERVER: sqlserver,
 }
+GIVING_UP_SECONDS = 20.0
 NO_PARTITIONS = "SQLite has no partitions; use data_cleanup or archive_bulk_copy to keep its tables small"
 
 
@@ -66,6 +69,24 @@ class BoundaryKind(Kind[C, BoundaryState]):
         """As the dialect can tell."""
         estimated: Plan = await MODULES[plan.dialect].estimate(look, plan)
         return estimated
+
+    async def execute(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:
+        """Do the steps; what is cancelled, or cannot succeed, leaves nothing behind that holds others up."""
+        try:
+            return await super().execute(work, plan)
+        except asyncio.CancelledError:
+            await self._given_up(work, plan)
+            raise
+        except OperationFailure as error:
+            if not error.retryable:
+                await self._given_up(work, plan)
+            raise
+
+    async def _given_up(self, work: LiveWork, plan: Plan) -> None:
+        give_up = getattr(MODULES[plan.dialect], "give_up", None)
+        if give_up is not None:
+            with suppress(OperationFailure):
+                await asyncio.shield(asyncio.wait_for(give_up(work, plan), GIVING_UP_SECONDS))
 
     def _body(self, work: LiveWork, step: Step) -> Callable[[], Awaitable[object]]:
         """An action is the dialect's, too."""

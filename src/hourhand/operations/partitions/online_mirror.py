@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from hourhand.operations.catalog.table import Partition, Table
 from hourhand.operations.partitions.bounds import Cell
 from hourhand.operations.partitions.postgresql_facts import PG, require_key, within
-from hourhand.operations.partitions.postgresql_look import mirror_name
+from hourhand.operations.partitions.postgresql_look import PgFacts, mirror_name, old_name
 from hourhand.operations.partitions.postgresql_steps import dollars, in_schema
+from hourhand.operations.partitions.shapes import MoveConfig
 from hourhand.operations.quoting import literal, quoted
 
 
@@ -30,14 +31,34 @@ class Piece:
     cell: Cell
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One split or merge."""
+
+    config: MoveConfig
+    table: Table
+    facts: PgFacts
+    olds: tuple[Partition, ...]
+    """What is replaced."""
+    pieces: tuple[Piece, ...]
+    """By what."""
+    key: tuple[str, ...]
+    """What tells rows apart."""
+    swapped: str
+    """An expression: whether it has been."""
+
+    @property
+    def replaced(self) -> dict[str, str]:
+        """What each of the old ones is called from the swap on."""
+        return {one.name: old_name(one.name, self.pieces[-1].name) for one in self.olds}
+
+
 def function_sql(table: Table, number: int) -> str:
     """The function of the so-manieth partition that is replaced."""
     return in_schema(table, mirror_name(table, number))
 
 
-def mirror_function(
-    table: Table, old: Partition, number: int, pieces: Sequence[Piece], key: Sequence[str]
-) -> str:
+def mirror_function(table: Table, old: Partition, number: int, pieces: Sequence[Piece], key: Sequence[str]) -> str:
     """The function; as its owner, so that whoever writes to the table need not be allowed to write to a shadow."""
     body = f"""
 #variable_conflict use_column
@@ -89,8 +110,8 @@ def must_mirror(table: Table, old: Partition, number: int) -> str:
     body = (
         "BEGIN IF (SELECT count(*) FROM pg_trigger "
         f"WHERE tgrelid = to_regclass({literal(PG, table.partition_sql(old))}) AND tgenabled = 'A' "
-        f"AND tgname IN ({literal(PG, mirror_name(table, number))}, {literal(PG, truncate_trigger(table, number))})"
-        f") <> 2 THEN RAISE EXCEPTION USING MESSAGE = {literal(PG, message)}; END IF; END"
+        f"AND tgname IN ({literal(PG, mirror_name(table, number))}, {literal(PG, truncate_trigger(table, number))})) "
+        f"<> 2 THEN RAISE EXCEPTION USING MESSAGE = {literal(PG, message)}; END IF; END"
     )
     return f"DO {dollars(body)}"
 
@@ -98,7 +119,7 @@ def must_mirror(table: Table, old: Partition, number: int) -> str:
 def _emptied(table: Table, old: Partition, pieces: Sequence[Piece]) -> str:
     if len(pieces) > 1:
         return f"    TRUNCATE {', '.join(one.sql for one in pieces)};"
-    return f"    DELETE FROM {pieces[0].sql} AS s WHERE {within(table, Cell(old.low, old.high), alias='s.')};"  # noqa: S608
+    return f"    DELETE FROM {pieces[0].sql} AS s WHERE {within(table, Cell(old.low, old.high), alias='s.')};"
 
 
 def _moved(table: Table, key: Sequence[str]) -> str:
@@ -129,7 +150,7 @@ def _followed(table: Table, old: Partition, piece: Piece, key: Sequence[str], ro
     at_new = " AND ".join(f"s.{one} = {row}.{one}" for one in keys)
     rest = ", ".join(f"{one} = EXCLUDED.{one}" for one in columns)
     listed, source = ", ".join(columns), table.partition_sql(old)
-    gone = f"DELETE FROM {piece.sql} AS s WHERE {at_new};"  # noqa: S608
+    gone = f"DELETE FROM {piece.sql} AS s WHERE {at_new};"
     # A transaction that sees the past might not see the copy that it should delete. To insert in its place fails then,
     # as serializable transactions must be ready for; to delete would leave a row that comes back.
     blind = f"""
@@ -137,11 +158,11 @@ def _followed(table: Table, old: Partition, piece: Piece, key: Sequence[str], ro
           INSERT INTO {piece.sql} ({listed}) VALUES ({", ".join(f"{row}.{one}" for one in columns)})
             ON CONFLICT ({", ".join(keys)}) DO UPDATE SET {keys[0]} = EXCLUDED.{keys[0]};
           {gone}
-        END IF;"""  # noqa: S608
+        END IF;"""
     return f"""      INSERT INTO {piece.sql} ({listed})
         SELECT {", ".join(f"o.{one}" for one in columns)} FROM {source} AS o
         WHERE {at_old} AND {within(table, piece.cell, alias="o.")}
         ON CONFLICT ({", ".join(keys)}) DO UPDATE SET {rest};
       IF NOT FOUND THEN
         {gone}{blind if row == "OLD" else ""}
-      END IF;"""  # noqa: S608
+      END IF;"""

@@ -1,7 +1,7 @@
 """Operations: boundaries of PostgreSQL's partitions: adding them; splits and merges are handed on.
 
-A new partition is made and attached, not made by `CREATE TABLE … PARTITION OF`, which would lock the whole table against
-readers: ATTACH lets reads and writes go on.
+A new partition is made and attached, not made by `CREATE TABLE … PARTITION OF`, which would lock the whole table
+against readers: ATTACH lets reads and writes go on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hourhand.operations.partitions.postgresql_facts import PG, for_values, is_c
 from hourhand.operations.partitions.postgresql_look import PgFacts, add_names, chosen_merge, chosen_split, inspect
 from hourhand.operations.partitions.postgresql_metadata import plan_metadata_merge, plan_metadata_split
 from hourhand.operations.partitions.postgresql_steps import (
+    Ending,
     belongs,
     clearing,
     exclusion,
@@ -28,13 +29,13 @@ from hourhand.operations.partitions.postgresql_steps import (
     verifying,
     with_options,
 )
-from hourhand.operations.partitions.postgresql_verify import verify
+from hourhand.operations.partitions.postgresql_verify import give_up, verify
 from hourhand.operations.partitions.shapes import AddConfig, BoundaryState, MergeConfig, PartitionPlan, SplitConfig
 from hourhand.operations.quoting import quoted
 from hourhand.operations.work import LiveWork
 from hourhand.rules.operations import temporary
 
-__all__ = ["ACTIONS", "estimate", "inspect", "plan_add", "plan_merge", "plan_split"]
+__all__ = ["ACTIONS", "estimate", "give_up", "inspect", "plan_add", "plan_merge", "plan_split"]
 ACTIONS: Mapping[str, Callable[[LiveWork, Step], Awaitable[object]]] = {
     "backfill": backfill,
     "compare": compare,
@@ -65,7 +66,7 @@ def plan_add(config: AddConfig, state: BoundaryState) -> PartitionPlan:
     ]
     expected = dict(zip(names, cells, strict=True))
     return PartitionPlan(
-        steps=(*clear, *before, *made, *after, verifying(table, expected)),
+        steps=(*clear, *before, *made, *after, verifying(table, Ending(expected=expected), after)),
         preconditions=(*checks, *_default_rows(config, table, facts)),
         notes=(*_add_notes(table, moves=moves, guarded=guarded), *notes(table, facts)),
     )
@@ -120,7 +121,7 @@ def _moved(table: Table, sql: str, cell: Cell, check: str) -> list[str]:
     return [
         f"LOCK TABLE {source} IN ACCESS EXCLUSIVE MODE",
         f"ALTER TABLE {sql} ADD CONSTRAINT {quoted(PG, check)} CHECK ({within(table, cell)})",
-        f"WITH moved AS (DELETE FROM {source} WHERE {within(table, cell)} RETURNING {columns}) "  # noqa: S608
+        f"WITH moved AS (DELETE FROM {source} WHERE {within(table, cell)} RETURNING {columns}) "
         f"INSERT INTO {sql} ({columns}) SELECT {columns} FROM moved",
     ]
 
@@ -163,9 +164,7 @@ def plan_split(config: SplitConfig, state: BoundaryState) -> PartitionPlan:
     checks += (_native(config), _strategy(config, f"{split.partition.name} has rows {rows}", empty=bool(facts.empty)))
     plan = plan_metadata_split if facts.empty and config.strategy != "online" else plan_online_split
     made = plan(config, table, facts, split)
-    return PartitionPlan(
-        steps=made.steps, preconditions=(*checks, *made.preconditions), notes=(*made.notes, *told_of)
-    )
+    return PartitionPlan(steps=made.steps, preconditions=(*checks, *made.preconditions), notes=(*made.notes, *told_of))
 
 
 def plan_merge(config: MergeConfig, state: BoundaryState) -> PartitionPlan:
@@ -174,7 +173,7 @@ def plan_merge(config: MergeConfig, state: BoundaryState) -> PartitionPlan:
     chosen = chosen_merge(config, table, facts.wanted, facts.ranks)
     checks = preconditions(table, facts, detaches=True)
     filled = [one.name for one in chosen if one.name not in facts.empty]
-    short = len(filled) < 2  # noqa: PLR2004
+    short = len(filled) < 2
     checks += (_native(config), _strategy(config, f"{', '.join(filled)} have rows", empty=short))
     plan = plan_metadata_merge if short and config.strategy != "online" else plan_online_merge
     made = plan(config, table, facts, chosen)

@@ -82,7 +82,7 @@ def _of_detaching(table: Table, facts: PgFacts) -> Iterator[Precondition]:
     )
     views = [f"{view} (reads {one.name})" for one in facts.relations for view in one.views]
     yield told(
-        "views", f"{', '.join(views)} would go on to read what is replaced: let them read {table.shown}" if views else "",
+        "views", f"{', '.join(views)} would read on in what is replaced: let them read {table.shown}" if views else "",
         "none reads a partition by its own name",
     )  # fmt: skip
     hidden = [one.name for one in facts.relations if one.forced and not one.sees_all]

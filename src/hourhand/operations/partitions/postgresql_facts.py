@@ -155,9 +155,7 @@ def _index(row: Row) -> Index:
     if not definition.startswith(head):
         raise Refused(f"the index {row['name']} cannot be read: {definition}", field="table")
     plain = ("name", "unique", "constraint", "telling", "valid", "inherited")
-    return Index(
-        tail=definition[len(head) :], columns=tuple(row["columns"]), **{one: row[one] for one in plain}
-    )
+    return Index(tail=definition[len(head) :], columns=tuple(row["columns"]), **{one: row[one] for one in plain})
 
 
 def _grant(row: Row) -> str:
@@ -192,16 +190,18 @@ def require_key(table: Table) -> tuple[str, str]:
 
 async def normal(session: Session, type_: str, value: str, *, field: str) -> str:
     """A boundary as PostgreSQL writes it; Refused if it is no value of the type, or would be rounded to one."""
-    base = type_.split("(")[0].strip()
+    base = type_.split("(", maxsplit=1)[0].strip()
     wider = next((wide for narrow, wide in _WIDER.items() if base.startswith(narrow)), type_)
     wider = "timestamp with time zone" if type_.startswith("timestamp") and "with time zone" in type_ else wider
     try:
         rows = await session.fetch(
-            f"SELECT $1::text::{type_}::text AS v, $1::text::{wider} = $1::text::{type_} AS same",  # noqa: S608
+            f"SELECT $1::text::{type_}::text AS v, $1::text::{wider} = $1::text::{type_} AS same",
             value,
         )
     except StatementFailed as error:
-        raise Refused(f"{value!r} is no value of type {type_}: {str(error).split(': SELECT')[0]}", field=field) from None
+        raise Refused(
+            f"{value!r} is no value of type {type_}: {str(error).split(': SELECT')[0]}", field=field
+        ) from None
     if not rows[0]["same"]:
         raise Refused(f"{value!r} is not exactly a value of type {type_}: the nearest is {rows[0]['v']}", field=field)
     found: str = rows[0]["v"]
@@ -219,7 +219,7 @@ async def ranked(session: Session, table: Table, values: Sequence[str]) -> dict[
     )
     collation = f" COLLATE {rows[0]['name']}" if rows else ""
     found = await session.fetch(
-        f"SELECT v, dense_rank() OVER (ORDER BY v::{type_}{collation}) AS rank FROM unnest($1::text[]) AS t(v)",  # noqa: S608
+        f"SELECT v, dense_rank() OVER (ORDER BY v::{type_}{collation}) AS rank FROM unnest($1::text[]) AS t(v)",
         sorted(set(values)),
     )
     return {row["v"]: row["rank"] for row in found}

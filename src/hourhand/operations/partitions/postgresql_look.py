@@ -21,8 +21,9 @@ from hourhand.operations.partitions.postgresql_facts import (
     within,
 )
 from hourhand.operations.partitions.shapes import AddConfig, MergeConfig, SplitConfig
-from hourhand.operations.quoting import qualified, quoted
+from hourhand.operations.quoting import quoted
 from hourhand.rules.operations import PREFIX, temporary
+import itertools
 
 LONGEST_NAME = 63
 ABOVE = "above"
@@ -37,6 +38,15 @@ SELECT has_schema_privilege(to_regnamespace(quote_ident($2)), 'CREATE') AS may_c
              WHERE c.relkind = 'r' AND NOT c.relispartition AND c.relname ^@ $4
              AND obj_description(c.oid, 'pg_class') ^@ $1
              AND substr(obj_description(c.oid, 'pg_class'), length($1) + 1)::timestamptz <= now() ORDER BY 1) AS expired
+"""
+_LEFT = """
+WITH parts AS (SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = to_regclass($1))
+SELECT 'trigger' AS what, g.tgrelid::regclass::text AS relation, quote_ident(g.tgname) AS name,
+       g.tgfoid::regprocedure::text AS function
+FROM pg_trigger g JOIN parts ON parts.oid = g.tgrelid WHERE g.tgname ^@ $2
+UNION ALL
+SELECT 'check', k.conrelid::regclass::text, quote_ident(k.conname), NULL
+FROM pg_constraint k JOIN parts ON parts.oid = k.conrelid WHERE k.contype = 'c' AND k.conname ^@ $2 ORDER BY 1, 2, 3
 """
 
 
@@ -85,9 +95,9 @@ def kept_mark(table: Table) -> str:
     return f"hourhand: replaced partition of {table.shown}, kept until "
 
 
-def mirror_name(table: Table) -> str:
-    """The trigger that mirrors writes, and its function."""
-    return temporary("mirror", table.name)
+def mirror_name(table: Table, number: int) -> str:
+    """The trigger that mirrors writes to the so-manieth partition that is replaced, and its function."""
+    return temporary("mirror", table.name, str(number))
 
 
 def shadow_name(partition: str, what: str = "") -> str:
@@ -133,9 +143,7 @@ async def inspect(config: TableConfig, look: Look, table: Table) -> PgFacts:
     )
 
 
-async def _given(
-    config: TableConfig, look: Look, table: Table, column: str, type_: str
-) -> list[tuple[str, str]]:
+async def _given(config: TableConfig, look: Look, table: Table, column: str, type_: str) -> list[tuple[str, str]]:
     match config:
         case AddConfig(interval=None):
             return [("boundaries", value) for value in config.boundaries]
@@ -163,7 +171,7 @@ async def _grid(config: AddConfig, interval: str, look: Look, table: Table, colu
         raise Refused(f"{table.shown} has no partition yet: say where the first one starts", field="start")
     reached = look.now.isoformat()
     if not timed:
-        sql = f"SELECT coalesce(max({quoted(PG, column)})::text, $1) AS v FROM {table.sql}"  # noqa: S608
+        sql = f"SELECT coalesce(max({quoted(PG, column)})::text, $1) AS v FROM {table.sql}"
         reached = (await look.source.fetch(sql, start))[0]["v"]
     return grid(interval, config.premake_count, start, reached, type_=type_)
 
@@ -194,7 +202,7 @@ async def _concerned(
 
 
 async def _any(session: Session, sql: str, condition: str) -> bool:
-    rows = await session.fetch(f"SELECT EXISTS (SELECT FROM {sql} WHERE {condition}) AS found")  # noqa: S608
+    rows = await session.fetch(f"SELECT EXISTS (SELECT FROM {sql} WHERE {condition}) AS found")
     return bool(rows[0]["found"])
 
 
@@ -216,20 +224,12 @@ async def _taken(session: Session, table: Table, names: list[str]) -> frozenset[
 
 
 async def _leftovers(session: Session, table: Table) -> tuple[str, ...]:
-    """Mirrors and shadows, which nobody works at: this operation has the table for itself."""
-    rows = await session.fetch(
-        "SELECT c.oid::regclass::text AS name, g.tgname FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid "
-        "WHERE g.tgname ^@ $1 AND c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass($2)) "
-        "ORDER BY 1, 2",
-        mirror_name(table),
-        table.sql,
-    )
-    found = [f"DROP TRIGGER {quoted(PG, row['tgname'])} ON {row['name']}" for row in rows]
-    mirror = qualified(PG, table.schema, mirror_name(table))
-    rows = await session.fetch("SELECT to_regprocedure($1) IS NOT NULL AS found", f"{mirror}()")
-    found += [f"DROP FUNCTION {mirror}()"] if rows[0]["found"] else []
-    shadows = [beside(table, one, shadow_name(one.name, what)) for one in table.partitions for what in ("", ABOVE)]
-    for shadow in shadows:
+    """Mirrors, checks and shadows, which nobody works at: this operation has the table for itself."""
+    rows = await session.fetch(_LEFT, table.sql, PREFIX)
+    found = [f"DROP TRIGGER {row['name']} ON {row['relation']}" for row in rows if row["what"] == "trigger"]
+    found += [f"ALTER TABLE {row['relation']} DROP CONSTRAINT {row['name']}" for row in rows if row["what"] == "check"]
+    found += [f"DROP FUNCTION {one}" for one in sorted({row["function"] for row in rows if row["function"]})]
+    for shadow in [beside(table, one, shadow_name(one.name, what)) for one in table.partitions for what in ("", ABOVE)]:
         rows = await session.fetch("SELECT to_regclass($1) IS NOT NULL AS found", shadow)
         found += [f"DROP TABLE {shadow}"] if rows[0]["found"] else []
     return tuple(found)
@@ -262,7 +262,9 @@ def chosen_split(config: SplitConfig, table: Table, boundary: str, ranks: Mappin
     if any(ranks[bound] == ranks[boundary] for bound in bounds):
         return None
     if found is None:
-        there = ", ".join(f"{one.name} ({Cell(one.low, one.high).shown})" for one in table.partitions if not one.default)
+        there = ", ".join(
+            f"{one.name} ({Cell(one.low, one.high).shown})" for one in table.partitions if not one.default
+        )
         raise Refused(
             f"no partition of {table.shown} holds {boundary}: use add_boundary; there are {there or 'none'}",
             field="boundary",
@@ -284,7 +286,7 @@ def chosen_merge(
     if wanted:
         at = ranks[wanted[0]]
         chosen = [one for one in ranged if at in {ranks.get(one.low or ""), ranks.get(one.high or "")}]
-        if len(chosen) != 2:  # noqa: PLR2004
+        if len(chosen) != 2:
             raise Refused(
                 f"{wanted[0]} is no boundary between two partitions of {table.shown}; there are {there}",
                 field="boundary",
@@ -294,7 +296,7 @@ def chosen_merge(
         if unknown is not None:
             raise Refused(f"{table.shown} has no partition {unknown!r} by range; there are {there}", field="partitions")
         chosen = [one for one in ranged if one.name in config.partitions]
-    for one, following in zip(chosen, chosen[1:], strict=False):
+    for one, following in itertools.pairwise(chosen):
         if one.high is None or following.low is None or ranks[one.high] != ranks[following.low]:
             raise Refused(f"{one.name} and {following.name} do not lie side by side: {there}", field="partitions")
     parted = next((one for one in chosen if not one.leaf), None)

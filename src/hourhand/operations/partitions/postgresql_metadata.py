@@ -11,9 +11,7 @@ from hourhand.operations.catalog.table import Partition, Table
 from hourhand.operations.partitions.bounds import Cell
 from hourhand.operations.partitions.postgresql_facts import (
     PG,
-    Relation,
     beside,
-    exists,
     for_values,
     has_constraint,
     is_child,
@@ -21,6 +19,7 @@ from hourhand.operations.partitions.postgresql_facts import (
 )
 from hourhand.operations.partitions.postgresql_look import PgFacts, Split
 from hourhand.operations.partitions.postgresql_steps import (
+    Ending,
     belongs,
     clearing,
     dollars,
@@ -54,13 +53,19 @@ def plan_metadata_split(config: SplitConfig, table: Table, facts: PgFacts, split
         f"ALTER TABLE {sql} DROP CONSTRAINT {quoted(PG, check)}",
         *secured(facts.relations[0], new),
     ]
+    ending = Ending(
+        expected={old.name: narrow, split.name: other},
+        undo=split.high.low,
+        swapped=swapped,
+        giving_up=[f"ALTER TABLE {sql} DROP CONSTRAINT IF EXISTS {quoted(PG, check)}"],
+    )
     steps = (
         *clearing(table, facts),
         *_proof(table, old, narrow, swapped),
         *before,
         _swap(table, f"split {old.name}", swap, swapped),
         *after,
-        verifying(table, {old.name: narrow, split.name: other}, undo=split.high.low),
+        verifying(table, ending, after),
     )
     note = f"from the first step until the swap, rows of {other.shown} are refused: where such are written, use online"
     return PartitionPlan(steps=steps, notes=(note,))
@@ -87,18 +92,20 @@ def plan_metadata_merge(
         *(f"DROP TABLE {table.partition_sql(one)}" for one in gone),
         *([f"ALTER TABLE {sql} RENAME TO {quoted(PG, name)}"] if name != stays.name else []),
     ]
+    ending = Ending(
+        expected={name: whole},
+        gone=[one.name for one in gone if one.name != name],
+        undo=chosen[1].low if len(chosen) == 2 else None,
+        swapped=swapped,
+        giving_up=[f"ALTER TABLE {sql} DROP CONSTRAINT IF EXISTS {quoted(PG, check)}"],
+    )
     steps = (
         *clearing(table, facts),
         *_proof(table, stays, whole, swapped),
         *before,
         _swap(table, f"merge into {name}", swap, swapped),
         *after,
-        verifying(
-            table,
-            {name: whole},
-            gone=[one.name for one in gone if one.name != name],
-            undo=chosen[1].low if len(chosen) == 2 else None,  # noqa: PLR2004
-        ),
+        verifying(table, ending, after),
     )
     return PartitionPlan(steps=steps, notes=(f"dropped, since they are empty: {', '.join(one.name for one in gone)}",))
 

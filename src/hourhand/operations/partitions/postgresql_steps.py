@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from hourhand.model.operation import Duration, Step
 from hourhand.operations.catalog.table import Table
@@ -23,8 +24,8 @@ from hourhand.rules.operations import temporary
 
 _IDENTITIES = {"n": "NOTHING", "f": "FULL"}
 MOMENT_MS = 500
-"""How long a step that takes several locks waits for each: shorter than PostgreSQL's deadlock_timeout, so that where two
-wait for each other it is the operation that gives way, and never an application."""
+"""How long a step that takes several locks waits for each: shorter than PostgreSQL's deadlock_timeout, so that where
+two wait for each other it is the operation that gives way, and never an application."""
 
 
 def with_options(relation: Relation | None, tablespace: str | None) -> str:
@@ -143,18 +144,37 @@ def clearing(table: Table, facts: PgFacts) -> list[Step]:
     return steps
 
 
-def verifying(
-    table: Table, expected: dict[str, Cell], *, gone: Sequence[str] = (), undo: str | None = None, weight: float = 1
-) -> Step:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What should be there in the end, and what is taken away if it never comes to that."""
+
+    expected: Mapping[str, Cell]
+    gone: Sequence[str] = ()
+    """Partitions that should be there no longer."""
+    kept: Sequence[str] = ()
+    """What was replaced, and is kept for a while."""
+    undo: str | None = None
+    """The boundary that the opposite would be done at."""
+    swapped: str = "FALSE"
+    """An expression: whether it is too late to give up."""
+    giving_up: Sequence[str] = ()
+    """Statements that then take away what was made for a while; each may be executed again."""
+
+
+def verifying(table: Table, ending: Ending, after: Sequence[Step]) -> Step:
     """The last step: is it all as it should be."""
     values = {
         "schema": table.schema,
         "table": table.name,
-        "expected": {name: [cell.low, cell.high] for name, cell in expected.items()},
-        "gone": list(gone),
-        "undo": undo,
+        "expected": {name: [cell.low, cell.high] for name, cell in ending.expected.items()},
+        "gone": list(ending.gone),
+        "kept": list(ending.kept),
+        "undo": ending.undo,
+        "swapped": ending.swapped,
+        "giving_up": list(ending.giving_up),
+        "always": [sql for step in after for sql in step.sql],
     }
-    return Step(name="verify the partitions", phase="verify", action="verify", values=values, weight=weight)
+    return Step(name="verify the partitions", phase="verify", action="verify", values=values)
 
 
 def comment_kept(table_sql: str, mark: str, hours: int) -> str:

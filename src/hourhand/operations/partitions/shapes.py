@@ -9,6 +9,7 @@ A dialect's module (`postgresql`, `mariadb`, `sqlserver`) has these functions; `
     plan_merge(config, state) -> PartitionPlan
     ACTIONS: {action: async function(work, step)}       what its steps name as their `action`
     async estimate(look, plan) -> Plan                  the plan with its steps' rows, bytes and disk_bytes
+    async give_up(work, plan)                           optional: after a cancel, take away what was made for a while
 
 An action that sets `work.facts["undo_boundary"]` (of a split or of a merge of two) offers the opposite as the undo.
 """

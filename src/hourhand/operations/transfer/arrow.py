@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -185,39 +185,41 @@ def from_rows(rows: Sequence[Sequence[Any]], forms: Sequence[Form]) -> Any:  # n
     for values, form in zip(columns, forms, strict=True):
         try:
             made.append(pa.array([None if one is None else _value(one, form) for one in values], form.arrow))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError, ArithmeticError) as error:
+        except (pa.ArrowException, OverflowError, TypeError, ValueError, ArithmeticError) as error:
             raise _unkept(error, form.name) from error
     return pa.RecordBatch.from_arrays(made, schema=schema_of(forms))
 
 
-def _value(value: Any, form: Form) -> Any:  # noqa: ANN401, PLR0911 - one for each form
+def _value(value: Any, form: Form) -> Any:  # noqa: ANN401
+    """A driver's value as Arrow wants it; what is of another sort than its column is refused, not converted."""
+    expected = _EXPECTED.get(form.form, str)
+    if form.form == "bool" and value in (0, 1):
+        return bool(value)
+    if form.form == "uuid":
+        return str(value)
+    if not isinstance(value, expected):
+        raise TypeError(f"{value!r} is no {form.form}")
     match form.form:
-        case "int16" | "int32" | "int64" | "uint64":
-            if not isinstance(value, int):
-                raise ValueError(f"{value!r} is no whole number")
-        case "bool":
-            if value not in (0, 1):
-                raise ValueError(f"{value!r} is neither 0 nor 1")
-            return bool(value)
         case "decimal":
             return value if isinstance(value, Decimal) else Decimal(str(value))
+        case "numeric":
+            return str(value)
         case "float32" | "float64":
-            return float(value) if isinstance(value, (int, float)) else _no(value, "number")
-        case "bytes":
-            return value if isinstance(value, bytes) else _no(value, "sequence of bytes")
+            return float(value)
         case "interval":
             return _clock(value)
-        case "date" | "timestamp" | "timestamptz" | "time":
-            return value if isinstance(value, (date, datetime, timedelta)) else _no(value, "time")
-        case "text" | "other" if isinstance(value, (bytes, int, float)):
-            _no(value, "text")
-        case _:
-            return value if isinstance(value, str) else str(value)
     return value
 
 
-def _no(value: object, what: str) -> Any:  # noqa: ANN401
-    raise ValueError(f"{value!r} is no {what}")
+_EXPECTED: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("int16", "int32", "int64", "uint64"), int),
+    **dict.fromkeys(("float32", "float64"), (int, float)),
+    **dict.fromkeys(("decimal", "numeric"), (int, float, Decimal)),
+    **dict.fromkeys(("date", "timestamp", "timestamptz", "time"), (date, datetime, time)),
+    "bool": bool,
+    "bytes": bytes,
+    "interval": timedelta,
+}
 
 
 def _clock(value: timedelta) -> str:

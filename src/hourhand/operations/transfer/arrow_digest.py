@@ -34,17 +34,14 @@ def digest_batch(batch: Any, forms: Sequence[Form]) -> int:  # noqa: ANN401 - py
     md5, number = hashlib.md5, int.from_bytes
     # The first 15 digits are the first 8 bytes without their last 4 bits.
     return sum(
-        number(md5(row, usedforsecurity=False).digest()[:8], "big") >> 4
-        for row in joined.cast(pa.binary()).to_pylist()
+        number(md5(row, usedforsecurity=False).digest()[:8], "big") >> 4 for row in joined.cast(pa.binary()).to_pylist()
     )
 
 
 def _escaped(text: Any, form: Form) -> Any:  # noqa: ANN401
     if form not in ESCAPED:
         return text
-    return pc.replace_substring(
-        pc.replace_substring(text, ESCAPE, ESCAPE * 2), SEPARATOR, ESCAPE + SEPARATOR
-    )
+    return pc.replace_substring(pc.replace_substring(text, ESCAPE, ESCAPE * 2), SEPARATOR, ESCAPE + SEPARATOR)
 
 
 def canonical_text(column: Any, form: Form) -> Any:  # noqa: ANN401, PLR0911 - one for each form

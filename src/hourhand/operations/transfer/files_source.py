@@ -72,7 +72,7 @@ class ArchiveSource:
     @property
     def compared(self) -> tuple[Compared, ...]:
         """How the values are compared; Refused names a column that cannot be."""
-        return tuple(Compared(name=name, form=self._form(name, type_), types=(type_, type_)) for name, type_ in self.columns)
+        return tuple(Compared(name=name, form=self._form(name, one), types=(one, one)) for name, one in self.columns)
 
     def _form(self, name: str, type_: str) -> canonical.Form:
         form = canonical.form_of(self.dialect, type_)
@@ -92,7 +92,8 @@ class ArchiveSource:
 
     def bound_sql(self, *, lo: bool) -> str:
         """The key that ends the next chunk; its last parameter is how many rows come before it."""
-        names, place = unmarked(self.dialect, self.keys.names), len(self.keys.params((None,) * len(self.key))) if lo else 0
+        names = unmarked(self.dialect, self.keys.names)
+        place = len(self.keys.params((None,) * len(self.key))) if lo else 0
         return (
             f"SELECT {names} FROM {unmarked(self.dialect, self.relation)} WHERE {self._where(lo=lo, hi=False)} "  # noqa: S608
             f"ORDER BY {names} LIMIT 1 OFFSET {mark(self.dialect, place + 1)}"
@@ -127,8 +128,8 @@ class ArchiveSource:
         """Count and checksum of a chunk; of SQLite the rows, which are summed here."""
         if self.dialect is Dialect.SQLITE:
             return self.rows_sql(lo=lo)
-        where, compared = self._where(lo=lo), self.compared
-        return self._plain(checksum_sql(self.dialect, self.relation, compared, side=0, where=where), marked=bool(self.key))
+        told = checksum_sql(self.dialect, self.relation, self.compared, side=0, where=self._where(lo=lo))
+        return self._plain(told, marked=bool(self.key))
 
     def count_sql(self, *, lo: bool) -> str:
         """How many rows a chunk has."""

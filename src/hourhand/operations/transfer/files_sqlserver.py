@@ -96,8 +96,8 @@ def plan_restore(config: RestoreConfig) -> Plan:
         ),
         notes=(
             "the lines of bcp are for a shell, with SERVER and DATABASE set; the statements are for the database",
-            "manifest is here the file that bcp wrote; a table with an identity column needs SET IDENTITY_INSERT and a "
-            "list of its columns in the INSERT",
+            "manifest is here the file that bcp wrote",
+            "a table with an identity column needs SET IDENTITY_INSERT, and a list of its columns in the INSERT",
         ),
     )  # fmt: skip
 
@@ -105,20 +105,18 @@ def plan_restore(config: RestoreConfig) -> Plan:
 def _compared(query: str, again: str) -> tuple[str, ...]:
     """EXCEPT takes equal rows for one, so they are counted too."""
     ours, file = f"({query}) AS ours", f"(SELECT * FROM {again}) AS again"  # noqa: S608
-    return (
-        f"IF (SELECT COUNT_BIG(*) FROM {ours}) <> (SELECT COUNT_BIG(*) FROM {file}) "  # noqa: S608
-        "THROW 50000, 'the file has another number of rows than the table', 1",
-        f"IF EXISTS ({query} EXCEPT SELECT * FROM {again}) "  # noqa: S608
-        "THROW 50000, 'the table has rows that the file does not have', 1",
-        f"IF EXISTS (SELECT * FROM {again} EXCEPT {query}) "  # noqa: S608
-        "THROW 50000, 'the file has rows that the table does not have', 1",
-    )
+    checks = {
+        f"(SELECT COUNT_BIG(*) FROM {ours}) <> (SELECT COUNT_BIG(*) FROM {file})": "another number of rows",  # noqa: S608
+        f"EXISTS ({query} EXCEPT SELECT * FROM {again})": "not all rows of the table",  # noqa: S608
+        f"EXISTS (SELECT * FROM {again} EXCEPT {query})": "rows that the table does not have",  # noqa: S608
+    }
+    return tuple(f"IF {check} THROW 50000, 'the file has {what}', 1" for check, what in checks.items())
 
 
 def _deleted(table: str, where: str) -> tuple[str, ...]:
     return (
         "DECLARE @gone int = 1",
-        f"WHILE @gone > 0 BEGIN DELETE TOP ({_CHUNK}) FROM {table}{where}; SET @gone = @@ROWCOUNT; END",  # noqa: S608
+        f"WHILE @gone > 0 BEGIN DELETE TOP ({_CHUNK}) FROM {table}{where}; SET @gone = @@ROWCOUNT; END",
     )
 
 

@@ -241,7 +241,7 @@ def _parsed(path: Path, folder: Path, lines: Iterable[bytes]) -> Manifest:
     try:
         first, *rest = [json.loads(line) for line in said]
         if first.pop("hourhand_archive") != VERSION:
-            raise Refused(f"{path} has another version than {VERSION}: use the Hourhand that wrote it", field="manifest")
+            raise Refused(f"{path} has another version than {VERSION}: use a newer Hourhand", field="manifest")
         columns = tuple(ArchivedColumn(**one) for one in first.pop("columns"))
         key, primary = (tuple(first.pop(name)) for name in ("key", "primary_key"))
         header = Header(**first, columns=columns, key=key, primary_key=primary)
@@ -253,7 +253,9 @@ def _parsed(path: Path, folder: Path, lines: Iterable[bytes]) -> Manifest:
         ) from error
     for part in parts:
         if Path(part.file).name != part.file or part.schema_hash != header.schema_hash:
-            raise Refused(f"{path} names {part.file!r}, which does not belong to it: take a whole copy", field="manifest")
+            raise Refused(
+                f"{path} names {part.file!r}, which is none of its files: take a whole copy", field="manifest"
+            )
     digest = hashlib.sha256(b"\n".join(said)).hexdigest()
     return Manifest(folder=folder, header=header, parts=parts, end=end, digest=digest)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import tempfile
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from typing import Any
 
 from asyncmy import errors
+from asyncmy.constants.COMMAND import COM_QUERY
 from asyncmy.cursors import SSCursor
+from asyncmy.protocol import OKPacketWrapper
 
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Dialect
@@ -22,10 +23,10 @@ from hourhand.operations.quoting import quoted
 from hourhand.operations.sessions.mariadb import told
 from hourhand.operations.transfer.canonical import Form
 from hourhand.operations.transfer.checksum import Compared
-from hourhand.operations.transfer.keyset import unmarked
 from hourhand.operations.transfer.pg_copy import Blocks, Sink
 
 _ROWS = 5_000
+_PACKET = 1 << 20
 _UNKNOWN = re.compile(rb"\\(.)", re.DOTALL)
 _PLAIN = {b"f": b"\f", b"v": b"\v"}
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -58,10 +59,10 @@ async def lines(blocks: Blocks) -> AsyncIterator[str]:
 
 
 def load_sql(dialect: Dialect, table: str, columns: Sequence[Compared]) -> str:
-    """The statement; the file's name is its parameter."""
+    """The statement; the file is none: whatever the server asks for, it is given the rows."""
     into, made = [], []
     for number, one in enumerate(columns):
-        name = unmarked(dialect, quoted(dialect, one.name))
+        name = quoted(dialect, one.name)
         if one.form is Form.BYTES:
             into.append(f"@c{number}")
             made.append(f"{name} = UNHEX(@c{number})")
@@ -72,7 +73,7 @@ def load_sql(dialect: Dialect, table: str, columns: Sequence[Compared]) -> str:
             into.append(name)
     also = f" SET {', '.join(made)}" if made else ""
     return (
-        f"LOAD DATA LOCAL INFILE %s INTO TABLE {unmarked(dialect, table)} CHARACTER SET utf8mb4 "
+        f"LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET utf8mb4 "
         f"FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({', '.join(into)}){also}"
     )
 
@@ -83,21 +84,51 @@ async def load(session: Session, sql: str, blocks: Blocks) -> int:
     LOCAL makes warnings of what would be errors: a value that does not fit is cut, a key that is there already skipped.
     They are errors here.
     """
-    with tempfile.NamedTemporaryFile(prefix="hourhand-", suffix=".tsv") as file:
-        rest = b""
-        async for block in blocks:
-            whole = rest + block
-            # An escape must not be cut in two.
-            rest = whole[-1:] if len(whole) - len(whole.rstrip(b"\\")) & 1 else b""
-            file.write(_known(whole[: len(whole) - len(rest)]))
-        file.write(rest)
-        file.flush()
-        written = await session.execute(sql, str(Path(file.name)))
+    try:
+        written = await _loaded(session.driver, sql, blocks)
+    except errors.MySQLError as error:
+        raise told(error, sql) from error
+    except (OSError, EOFError, asyncio.IncompleteReadError) as error:
+        raise SourceUnreachable(f"the connection broke: {error or type(error).__name__}") from error
     found = await session.fetch("SHOW WARNINGS LIMIT 3")
     if found:
         said = "; ".join(str(row["Message"]) for row in found)
         raise StatementFailed(f"the target does not take a row as it is: {said}")
     return written
+
+
+async def _loaded(driver: Any, sql: str, blocks: Blocks) -> int:  # noqa: ANN401 - asyncmy's connection
+    """The driver's own way opens whatever file the server names, and fails at its name; this one sends what it has."""
+    await driver._execute_command(COM_QUERY, sql)  # noqa: SLF001
+    asked = await driver.read_packet()  # raises what the server has against the statement
+    if not asked.is_load_local_packet():
+        driver.close()
+        raise StatementFailed(f"the server did not ask for the rows: {sql[:200]}")
+    try:
+        rest = b""
+        async for block in blocks:
+            whole = rest + block
+            # An escape must not be cut in two.
+            rest = whole[-1:] if len(whole) - len(whole.rstrip(b"\\")) & 1 else b""
+            await _sent(driver, _known(whole[: len(whole) - len(rest)]))
+        await _sent(driver, rest)
+    except BaseException:
+        # What was sent is rolled back by whoever began the transaction; the connection is left in order.
+        await asyncio.shield(_ended(driver))
+        raise
+    return await _ended(driver)
+
+
+async def _sent(driver: Any, block: bytes) -> None:  # noqa: ANN401
+    for first in range(0, len(block), _PACKET):
+        driver.write_packet(block[first : first + _PACKET])
+        await driver._proto.drain()  # noqa: SLF001
+
+
+async def _ended(driver: Any) -> int:  # noqa: ANN401
+    driver.write_packet(b"")
+    answer = OKPacketWrapper(await driver.read_packet())
+    return int(answer.affected_rows)
 
 
 def _known(block: bytes) -> bytes:

@@ -271,7 +271,7 @@ async def _written(session: Session, target: Target, reading: _Reading) -> int:
 
 
 def to_lines(batch: Any, forms: Sequence[Canonical], dialect: Dialect) -> bytes:  # noqa: ANN401
-    """A batch as the lines of COPY and LOAD DATA: tabs between values, `\\N` for NULL."""
+    r"""A batch as the lines of COPY and LOAD DATA: tabs between values, `\N` for NULL."""
     columns = []
     for column, form in zip(batch.columns, forms, strict=True):
         text = canonical_text(column, Canonical.TEXT if form is Canonical.DOCUMENT else form)

@@ -95,7 +95,7 @@ def require_same_definition(source: Table, target: Table) -> None:
 
 def _narrower(one: Dialect, source: Column, other: Dialect, target: Column) -> str | None:
     """Why values would not fit, if they would not."""
-    if one is other and source.type == target.type:
+    if one is Dialect.SQLITE or (one is other and source.type == target.type):  # it keeps anything anywhere
         return None
     mine, theirs = form_of(one, source.type), form_of(other, target.type)
     if Dialect.SQLITE not in (one, other) and mine is not theirs and {mine, theirs} != {Form.UUID, Form.TEXT}:
@@ -170,6 +170,9 @@ def require_sorted_alike(
     for name in key:
         column = source.column(name)
         form = form_of(source.dialect, column.type) if column else None
+        there = target.column(name) if target is not None else None
+        if source.dialect is Dialect.SQLITE and there is not None:
+            form = form_of(dialect, there.type)  # what SQLite declares says little of what is there
         if form in (Form.TEXT, Form.UUID) and source.dialect is not dialect:
             raise Refused(
                 f"the key column {name!r} ({column.type if column else ''}) is sorted otherwise by {dialect.value}: "
