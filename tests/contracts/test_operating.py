@@ -14,8 +14,8 @@ from hourhand.model.data_source import Address, Dialect
 from hourhand.model.errors import Conflict, InvalidInput
 from hourhand.model.instance import Held, LogLine, Submission
 from hourhand.model.operation import Start
-from hourhand.model.task_file import FileTask, TaskSet
 from hourhand.model.task import Declaration, TaskDefinition
+from hourhand.model.task_file import FileTask, TaskSet
 from hourhand.model.words import BlockedBy, OutcomeKind, Status, TaskType, TriggeredBy
 from hourhand.rules.lines import line_seq
 from hourhand.rules.operation_tasks import BUILT_IN

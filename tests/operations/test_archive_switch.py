@@ -115,10 +115,15 @@ async def test_what_is_written_meanwhile_is_not_dropped(parted: tuple[Address, t
     source, extra = parted
     await fresh(source)
     config = {**TWO, "partitions": ["orders_2026_01"], "after": "drop"}
-    with pytest.raises(Interrupted) as first:
-        await run(KIND, config, {"source": source}, stop_at=1, extra=extra)
+    checkpoint: Any = {}
+    for stop_at in range(1, 5):
+        with pytest.raises(Interrupted) as first:
+            await run(KIND, config, {"source": source}, stop_at=stop_at, checkpoint=checkpoint or None, extra=extra)
+        checkpoint = first.value.checkpoint
+        if "before" in checkpoint["facts"]:
+            break
     await execute(source, "UPDATE orders SET customer = 'someone else' WHERE id = 1")
-    ran = await run(KIND, config, {"source": source}, checkpoint=first.value.checkpoint, extra=extra)
+    ran = await run(KIND, config, {"source": source}, checkpoint=checkpoint, extra=extra)
     assert "somebody wrote to it meanwhile" in ran.error
     found = await tables(source)
     assert sum(rows for name, rows in found.items() if name == "orders_2026_01" or name.startswith("_hh_")) == 14
@@ -138,8 +143,6 @@ async def test_by_age_whole_partitions_only(parted: tuple[Address, tuple[str, ..
     shown = await preview(KIND, {"table": "orders", "older_than": "3m"}, {"source": source}, extra=extra)
     assert shown.plan.steps == ()
     assert f"the oldest is {sample.partitions[1]}" in shown.plan.notes[0]
-    daily = await preview(KIND, {"table": "orders", "older_than": "20d"}, {"source": source}, extra=extra)
-    assert {step.values["partition"] for step in daily.plan.steps if step.phase == "verify"} <= set(sample.partitions)
 
 
 async def test_a_cancel_leaves_all_rows_in_one_place_each(parted: tuple[Address, tuple[str, ...]]) -> None:

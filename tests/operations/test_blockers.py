@@ -52,12 +52,11 @@ async def test_who_holds_a_lock_that_conflicts_is_named(pg_source: Address, tabl
 async def test_who_is_not_in_the_way_is_not_named(pg_source: Address) -> None:
     """Readers do not hold up ANALYZE, and other tables nobody."""
     await orders(pg_source)
-    async with postgres_connection(pg_source) as other:
-        async with other.transaction():
-            await other.execute("LOCK TABLE others IN ACCESS EXCLUSIVE MODE")
-            await other.fetch("SELECT * FROM orders")
-            await asyncio.sleep(0.05)
-            assert await blockers(pg_source) == ()
+    async with postgres_connection(pg_source) as other, other.transaction():
+        await other.execute("LOCK TABLE others IN ACCESS EXCLUSIVE MODE")
+        await other.fetch("SELECT * FROM orders")
+        await asyncio.sleep(0.05)
+        assert await blockers(pg_source) == ()
 
 
 async def test_mariadb_names_open_transactions_of_the_database(maria_source: Address) -> None:

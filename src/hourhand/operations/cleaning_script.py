@@ -15,12 +15,12 @@ _SOME_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 _UNITS = {"h": ("hour", 1), "d": ("day", 1), "w": ("day", 7), "m": ("month", 1), "y": ("month", 12)}
 
 
-def age_ago(age: str, field: str = "older_than") -> str:
+def age_ago(age: str, field: str = "older_than", clock: str = "SYSUTCDATETIME()") -> str:
     """The moment that lies an age ago, as `rules.operations.cutoff` reckons it, but when the script is run."""
     cutoff(age, _SOME_DAY, field=f"config.{field}")
     text = age.strip()
     unit, times = _UNITS[text[-1]]
-    return f"DATEADD({unit}, DATEDIFF({unit}, 0, SYSUTCDATETIME()) - {int(text[:-1]) * times}, 0)"
+    return f"DATEADD({unit}, DATEDIFF({unit}, 0, {clock}) - {int(text[:-1]) * times}, 0)"
 
 
 def script_plan(kind: str, config: CleaningConfig, schema: str | None, name: str) -> Plan:

@@ -178,8 +178,7 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
         if config.where is not None:
             return plan
         table = await read_table(look.source, config.schema_name, config.table)
-        part = table.partition(config.partition or "")
-        rows = part.rows if part is not None else table.rows or sum(one.rows for one in table.partitions)
+        rows = _rows(table, config)
         size = await size_of(look, table, config.partition)
         first, *rest = plan.steps
         room = room_for(size, config.format, config.compression)
@@ -190,7 +189,7 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
         config, source = _config(work), ArchiveSource.read(work.plan.dialect, step.values)
         found = await asyncio.to_thread(open_folder, _folder(work, config), _header(work, config, source, step.values))
         parts, last = list(found.parts), found.end is not None or (bool(found.parts) and not source.key)
-        expected = max(step.rows or 0, 1)
+        expected = await _expected(work, config)
         while not last:
             await work.breathe()
             lo = from_json(parts[-1].hi) if parts else None
@@ -203,7 +202,7 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
             last = chunk.last
             rows = sum(one.rows for one in parts)
             work.log(f"{part.file}: {part.rows} rows, {part.bytes} bytes")
-            await work.save({"files": len(parts), "rows": rows}, min(rows / expected, 0.99) if expected > 1 else None)
+            await work.save({"files": len(parts), "rows": rows}, min(rows / expected, 0.99) if expected else None)
 
     async def do_compare(self, work: LiveWork, step: Step) -> None:
         """Each range as it is now with its file, then say that the archive is complete."""
@@ -251,7 +250,7 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
     async def _opened(self, work: LiveWork, step: Step) -> Manifest:
         config, source = _config(work), ArchiveSource.read(work.plan.dialect, step.values)
         header = _header(work, config, source, step.values)
-        return await asyncio.to_thread(open_folder, _folder(work, config), header)
+        return await asyncio.to_thread(open_folder, _folder(work, config), header, begun=True)
 
     def undo(self, plan: Plan, summary: Mapping[str, Any]) -> Undo | None:
         """What was deleted comes back from the files."""
@@ -302,6 +301,18 @@ def _differs(part: Part, now: Checksum, kept: Checksum) -> str:
 
 def _config(work: LiveWork) -> ArchiveConfig:
     return ArchiveConfig.model_validate(work.plan.config)
+
+
+async def _expected(work: LiveWork, config: ArchiveConfig) -> int:
+    """About how many rows there will be; 0: nobody can tell."""
+    if config.where is not None:
+        return 0
+    return _rows(await read_table(work.source, config.schema_name, config.table), config)
+
+
+def _rows(table: Table, config: ArchiveConfig) -> int:
+    part = table.partition(config.partition or "")
+    return part.rows if part is not None else table.rows or sum(one.rows for one in table.partitions)
 
 
 def _folder(work: LiveWork, config: ArchiveConfig) -> Path:

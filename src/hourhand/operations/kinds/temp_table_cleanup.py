@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
@@ -13,7 +13,6 @@ from pydantic import Field, field_validator
 from hourhand.contracts.operation import Look
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Plan, Precondition, Step, Undo
-from hourhand.operations.cleaning_script import temp_tables_script
 from hourhand.operations.cleaning_tables import (
     QUARANTINED,
     STAMPS,
@@ -22,6 +21,7 @@ from hourhand.operations.cleaning_tables import (
     find_tables,
     quarantine_name,
 )
+from hourhand.operations.cleaning_tables_script import temp_tables_script
 from hourhand.operations.config import Age, Config, Name
 from hourhand.operations.failures import NotVerified
 from hourhand.operations.kind import Kind
@@ -29,6 +29,7 @@ from hourhand.operations.work import LiveWork
 from hourhand.rules.operations import PREFIX, cutoff
 
 _FEWEST = 3
+_EVER = datetime.min.replace(tzinfo=UTC)
 _LOCKS = {
     Dialect.POSTGRESQL: "ACCESS EXCLUSIVE on {} for a moment",
     Dialect.MARIADB: "an exclusive metadata lock on {} for a moment",
@@ -72,10 +73,10 @@ class State:
     dialect: Dialect
     tables: tuple[FoundTable, ...] = ()
     """Those that are meant, and those of them that are in quarantine."""
-    stamp: datetime = datetime.min
+    stamp: datetime = _EVER
     """What is noted as the time: the next whole hour, so that nothing is taken for older than it is."""
-    seen_before: datetime = datetime.min
-    quarantined_before: datetime = datetime.min
+    seen_before: datetime = _EVER
+    quarantined_before: datetime = _EVER
 
 
 class TempTableCleanup(Kind[TempTableConfig, State]):
@@ -108,7 +109,15 @@ class TempTableCleanup(Kind[TempTableConfig, State]):
     def plan(self, config: TempTableConfig, state: State) -> Plan:
         """Drop what was long enough in quarantine, put there what is old enough, stamp what was never seen."""
         if state.dialect is Dialect.SQLSERVER:
-            return temp_tables_script(self.kind, config, config.name_pattern, config.exclude)
+            return temp_tables_script(
+                self.kind,
+                config.plain(),
+                schema=config.schema_name,
+                pattern=config.name_pattern,
+                exclude=config.exclude,
+                min_age=config.min_age,
+                quarantine_hours=config.quarantine_hours,
+            )
         say = Statements(state.dialect, config.schema_name or ("public" if _pg(state) else None))
         drop = [one for one in state.tables if _in_quarantine(one) and _since(one) <= state.quarantined_before]
         others = [one for one in state.tables if not _in_quarantine(one)]
@@ -237,10 +246,8 @@ def _preconditions(touched: list[FoundTable], stamped: list[FoundTable]) -> tupl
 
 
 def _notes(state: State, away: list[FoundTable], young: list[FoundTable]) -> list[str]:
-    notes = [
-        f"times are noted as whole hours, rounded up ({state.stamp:%Y-%m-%d %H:%M} UTC): a plan that is approved is "
-        "executed within the hour, or approved again"
-    ]
+    noted = f"times are noted as whole hours, rounded up: {state.stamp:%Y-%m-%d %H:%M} UTC"
+    notes = [f"{noted}; what is approved is to be started before that, or approved again"]
     if away:
         notes.append("indexes keep their names: whoever makes the table anew with the same ones is refused meanwhile")
     if young:

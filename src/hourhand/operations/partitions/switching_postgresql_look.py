@@ -66,8 +66,7 @@ async def inspect(config: SwitchConfig, look: Look, table: Table) -> SwitchState
         name = one.name
         if archive is None:
             name = target_name(config, one, one.name, several=len(chosen) > 1)
-        if len(name.encode()) > _NAME_BYTES:
-            raise Refused(f"{name!r} is longer than the {_NAME_BYTES} bytes of a name", field="target_table")
+        _short(name)
         place = schema if config.target_schema is not None or archive is not None else one.schema
         leaving.append(
             Leaving(partition=one, bound=row["bound"], foreign_keys=tuple(row["keys"]), schema=place, name=name)
@@ -121,10 +120,16 @@ async def _chosen(config: SwitchConfig, look: Look, table: Table) -> tuple[list[
     return chosen, notes if chosen or notes else [nothing_qualifies(table, before)]
 
 
+def _short(name: str) -> None:
+    if len(name.encode()) > _NAME_BYTES:
+        raise Refused(f"{name!r} is longer than the {_NAME_BYTES} bytes of a name", field="target_table")
+
+
 async def _archive(config: SwitchConfig, session: Session, table: Table, schema: str | None) -> Table | None:
     """The partitioned table that takes them over, if the target is one."""
-    if config.target_table is None:
+    if config.target_table is None or "{partition}" in config.target_table:
         return None
+    _short(config.target_table)
     found = await find_table(session, schema, config.target_table)
     if found is None or found.strategy is None:
         return None

@@ -190,7 +190,7 @@ def from_rows(rows: Sequence[Sequence[Any]], forms: Sequence[Form]) -> Any:  # n
     return pa.RecordBatch.from_arrays(made, schema=schema_of(forms))
 
 
-def _value(value: Any, form: Form) -> Any:  # noqa: ANN401
+def _value(value: Any, form: Form) -> Any:  # noqa: ANN401, PLR0911 - one for each form
     """A driver's value as Arrow wants it; what is of another sort than its column is refused, not converted."""
     expected = _EXPECTED.get(form.form, str)
     if form.form == "bool" and value in (0, 1):

@@ -19,7 +19,7 @@ from hourhand.model.data_source import Dialect
 from hourhand.operations.catalog.table import Column, Table
 from hourhand.operations.failures import Refused
 from hourhand.operations.quoting import quoted
-from hourhand.operations.transfer.canonical import DIGITS, ESCAPED, Form, form_of, row_digest
+from hourhand.operations.transfer.canonical import DIGITS, ESCAPED, Form, form_of, row_digest, text_digest, to_text
 from hourhand.operations.transfer.keyset import unmarked
 
 K = TypeVar("K")
@@ -247,9 +247,12 @@ async def _read(
         names, relation = unmarked(session.dialect, names), unmarked(session.dialect, relation)
     forms = [one.form for one in columns]
     rows = await session.fetch(f"SELECT {names} FROM {relation} WHERE {where}{suffix}", *params)  # noqa: S608
+    # A database gives canonical text already, but for what it cannot make canonical itself.
+    ours = [one if session.dialect is Dialect.SQLITE or one is Form.DOCUMENT else Form.TEXT for one in forms]
     total = 0
     for row in rows:
-        total += row_digest([row[f"c{number}"] for number in range(len(forms))], forms)
+        texts = [to_text(form, row[f"c{number}"]) for number, form in enumerate(ours)]
+        total += text_digest(texts, forms)
     return Checksum(len(rows), total)
 
 

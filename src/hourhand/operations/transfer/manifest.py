@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -152,10 +153,18 @@ def file_digest(path: Path) -> str:
     return summed.hexdigest()
 
 
-def open_folder(folder: Path, header: Header) -> Manifest:
-    """Begin an archive, or go on with the one that an attempt before has left; what it left half done is removed."""
+def open_folder(folder: Path, header: Header, *, begun: bool = False) -> Manifest:
+    """Begin an archive, or go on with the one that an attempt before has left; what it left half done is removed.
+
+    One that has `begun` must be there: an executor on another machine does not see it.
+    """
     path = folder / NAME
     try:
+        if begun and not path.exists():
+            raise FilesFailed(
+                f"{path} is not on this machine ({socket.gethostname()}): the files were written by an executor on "
+                "another one; let that one take over, or give an output_dir that all of them share"
+            )
         folder.mkdir(mode=0o750, exist_ok=True)
         if not path.exists():
             strange = sorted(one.name for one in folder.iterdir() if not one.name.endswith(SUFFIX))

@@ -148,7 +148,7 @@ class Route:
         text = text_sql(dialect, name, column.types[0], column.form)
         if column.form is Form.BYTES and self.target.dialect is Dialect.POSTGRESQL:
             # As its input wants it: \x…
-            return f"CONCAT(CHAR(92), 'x', {text})" if dialect in MARIA else f"chr(92) || 'x' || {text}"
+            return f"CONCAT(CHAR(92 USING utf8mb4), 'x', {text})" if dialect in MARIA else f"chr(92) || 'x' || {text}"
         return text
 
     def out(self, *, lo: bool, delete: bool) -> str:

@@ -23,6 +23,7 @@ from hourhand.operations.quoting import qualified, quoted
 from hourhand.operations.transfer.arrow import Form, form_of, to_rows
 from hourhand.operations.transfer.arrow_digest import canonical_text, digest_batch
 from hourhand.operations.transfer.canonical import Form as Canonical
+from hourhand.operations.transfer.canonical import form_of as canonical_form
 from hourhand.operations.transfer.canonical import row_digest, to_text
 from hourhand.operations.transfer.checksum import Checksum, Compared, checksum, difference, text_columns
 from hourhand.operations.transfer.files import read_part
@@ -219,7 +220,7 @@ async def load_part(session: Session, target: Target, manifest: Manifest, part: 
     if file.rows != part.rows or written != part.rows:
         raise NotVerified(f"{part.file} should have {part.rows} rows, has {file.rows}, and {written} were written")
     if reading.same_forms and part.checksum is not None and file.digest != part.checksum:
-        raise NotVerified(f"{part.file} does not have the rows that the manifest tells of: {difference(file, file)}")
+        raise NotVerified(f"{part.file} has {file.rows} rows, but not the values that the manifest tells of")
     if target.verify != "none" and gained != Checksum(file.rows, file.digest if target.verify == "hash" else 0):
         raise NotVerified(
             f"{target.sql} did not gain what {part.file} has: {difference(gained, file)} (first the table's, then the "
@@ -237,7 +238,9 @@ class _Reading:
         self._target = target
         self._batches = read_part(manifest.folder / part.file, self.forms, compression=header.compression)
         self._compared = [one.form for one in target.columns]
-        self.same_forms = target.verify == "hash" and Canonical.DOCUMENT not in self._compared
+        archived = [canonical_form(Dialect(header.dialect), one.type) for one in header.columns]
+        self.same_forms = target.verify == "hash" and archived == self._compared
+        """Whether the manifest's checksum is of the same form as the target's."""
         self.rows = 0
         self.digest = 0
 
