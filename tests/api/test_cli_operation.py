@@ -49,9 +49,9 @@ class AtATerminal(io.StringIO):
         return True
 
 
-def rows(file: Path, table: str) -> int:
+def rows(file: Path) -> int:
     with closing(sqlite3.connect(file)) as made:
-        (number,) = made.execute(f'SELECT count(*) FROM "{table}"').fetchone()
+        (number,) = made.execute("SELECT count(*) FROM hourhand_sample_orders").fetchone()
         return int(number)
 
 
@@ -118,7 +118,7 @@ def test_a_sample_is_made_and_followed(hourhand: Terminal, shop: str, file: Path
     ran = hourhand("operation", "sample", "--data-source", shop, "--rows", "12000", "--yes", "--follow")
     assert ran.code == 0, ran
     assert "fill hourhand_sample_orders …" in ran.out
-    assert rows(file, "hourhand_sample_orders") == 12_000
+    assert rows(file) == 12_000
     said = hourhand.refused("operation", "sample", "--data-source", shop, "--yes", code=2)
     assert "give another name, or drop it" in said
     made = ["--table", "other", "--rows", "5", "--yes", "--wait", "--json"]
@@ -139,7 +139,7 @@ def test_a_sample_is_made_and_followed(hourhand: Terminal, shop: str, file: Path
     ],
 )
 def test_what_is_wrong_is_told_by_its_line(
-    hourhand: Terminal, tmp_path: Path, shop: str, text: str, given: list[str], said: str
+    hourhand: Terminal, tmp_path: Path, shop: str, *, text: str, given: list[str], said: str
 ) -> None:
     path = tmp_path / "statistics.yaml"
     path.write_text(text.format(shop=shop))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import sqlite3
 from contextlib import closing
@@ -55,7 +56,8 @@ def _execute(path: Path, statement: str) -> None:
 
 
 async def preview(client: httpx.AsyncClient, **config: Any) -> dict[str, Any]:
-    return ok(await client.post(f"{STATISTICS}/preview", json={"config": {**CONFIG, **config}}))
+    seen: dict[str, Any] = ok(await client.post(f"{STATISTICS}/preview", json={"config": {**CONFIG, **config}}))
+    return seen
 
 
 async def start(client: httpx.AsyncClient, **more: Any) -> httpx.Response:
@@ -154,7 +156,7 @@ async def test_a_script_is_shown_and_not_started(shop: httpx.AsyncClient) -> Non
 
 
 async def test_a_data_source_that_cannot_be_reached_is_not_our_fault(shop: httpx.AsyncClient, file: Path) -> None:
-    file.unlink()
+    await asyncio.to_thread(file.unlink)
     for path in (STATISTICS, f"{STATISTICS}/preview"):
         found = problem(await shop.post(path, json={"config": CONFIG}), 424)
         assert "there is no file" in found["detail"]

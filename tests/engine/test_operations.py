@@ -9,6 +9,7 @@ import sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 ANN = Author(id="user:1", name="ann")
 SAMPLE = "hourhand_sample_orders"
+COUNT = "SELECT count(*) FROM hourhand_sample_orders"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -77,7 +79,7 @@ async def test_what_is_approved_is_carried_out_and_told(started: Started, shop: 
     instance_id = await started.start("sample", {"rows": 12_000})
     done = await started.engine.until(instance_id)
     assert (done.status, done.error_message) == (Status.SUCCESS, None)
-    assert (done.summary or {})["rows"] == 12_000 == await value(shop, f"SELECT count(*) FROM {SAMPLE}")
+    assert (done.summary or {})["rows"] == 12_000 == await value(shop, COUNT)
     assert (done.summary or {})["plan_hash"] == (done.args or {})["plan_hash"]
     phases = list(dict.fromkeys(phase for phase, _ in await started.lines(done)))
     assert phases == ["submitted", "plan", "create", "fill", "verify", "analyze"]
@@ -94,9 +96,9 @@ async def test_a_data_source_that_has_changed_since_is_not_worked_on(started: St
     held = await started.start("sample", {"rows": 10}, held=True)
     gone = await started.start("statistics_update", {"tables": ["orders"]}, held=True)
     await execute(shop, f"CREATE TABLE {SAMPLE} (id integer)", "DROP TABLE orders")
+    config = {"data_source": "shop", "tables": [SAMPLE]}
+    asked = Asked(by="ann", plan_hash="0" * 32)
     with pytest.raises(PlanRefused, match="look at the new preview"):
-        config = {"data_source": "shop", "tables": [SAMPLE]}
-        asked = Asked(by="ann", plan_hash="0" * 32)
         await started.operations.start(started.engine.store, "statistics_update", config, asked)
     running = started.engine.start()
     await started.engine.store.dispatch([held, gone])
@@ -105,7 +107,7 @@ async def test_a_data_source_that_has_changed_since_is_not_worked_on(started: St
         assert failed.status is Status.FAILED
         assert why in (failed.error_message or "")
         assert failed.retry_count == 0, "trying again would not help"
-    assert await value(shop, f"SELECT count(*) FROM {SAMPLE}") == 0
+    assert await value(shop, COUNT) == 0
     await started.engine.stop(running)
 
 
@@ -125,7 +127,7 @@ async def test_what_a_schedule_makes_is_carried_out(started: Started, shop: Addr
     source = await started.engine.store.find_data_source("shop")
     assert (done.task_id, done.status, done.operation_kind) == (task.id, Status.SUCCESS, "sample")
     assert (done.data_source_id, done.concurrency_key) == (source.id, f"datasource:{source.id}")
-    assert await value(shop, f"SELECT count(*) FROM {SAMPLE}") == 100
+    assert await value(shop, COUNT) == 100
     await started.engine.stop(running)
 
 
@@ -134,7 +136,7 @@ async def test_two_on_one_data_source_take_turns(started: Started) -> None:
     ids = [await started.start("sample", {"rows": 20_000, "table": f"t{number}"}) for number in range(3)]
     done = sorted([await started.engine.until(one) for one in ids], key=lambda one: str(one.start_time))
     assert [one.status for one in done] == [Status.SUCCESS] * 3
-    for before, after in zip(done, done[1:], strict=False):
+    for before, after in pairwise(done):
         assert before.end_time is not None
         assert after.start_time is not None
         assert before.end_time <= after.start_time
@@ -148,7 +150,7 @@ async def test_one_is_cancelled_in_the_middle(started: Started, shop: Address) -
     await started.engine.store.cancel(instance_id, reason="enough")
     done = await started.engine.until(instance_id)
     assert (done.status, done.error_message) == (Status.CANCELLED, "enough")
-    left = await value(shop, f"SELECT count(*) FROM {SAMPLE}")
+    left = await value(shop, COUNT)
     assert left > 0
     assert left % 10_000 == 0, "chunks are whole"
     await started.engine.stop(running)
@@ -202,8 +204,8 @@ async def test_another_executor_goes_on_where_a_killed_one_was(started: Started,
     running = started.engine.start(scheduling=False)
     done = await started.engine.until(instance_id)
     assert (done.status, done.error_message) == (Status.SUCCESS, None)
-    assert await value(shop, f"SELECT count(*) FROM {SAMPLE}") == rows
-    assert await value(shop, f"SELECT count(DISTINCT id) FROM {SAMPLE}") == rows
+    assert await value(shop, COUNT) == rows
+    assert await value(shop, "SELECT count(DISTINCT id) FROM hourhand_sample_orders") == rows
     lines = [text for _, text in await started.lines(done)]
     assert "goes on with the plan of the attempt before" in lines
     assert any(text.startswith(f"fill {SAMPLE}: goes on from") for text in lines)

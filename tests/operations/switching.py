@@ -49,18 +49,15 @@ def archive(source: Address) -> str:
 
 async def left_over(source: Address) -> list[str]:
     """What operations made for a while and did not remove."""
-    found = await fetch(source, "SELECT table_name FROM information_schema.tables WHERE table_name LIKE '%hh\\_%'")
-    return [str(row[0]) for row in found if str(row[0]).startswith("_hh_")]
+    return [name for name in await tables(source) if name.removeprefix("archive.").startswith("_hh_")]
 
 
 async def tables(source: Address) -> dict[str, int]:
     """Each table of the two places, with its rows."""
     mark = '"' if source.dialect is Dialect.POSTGRESQL else "`"
     own = "public" if source.dialect is Dialect.POSTGRESQL else str(source.database)
-    rows = await fetch(
-        source,
-        f"SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema IN ('{own}', '{archive(source)}')",
-    )
+    places = f"table_schema IN ('{own}', '{archive(source)}')"
+    rows = await fetch(source, f"SELECT table_schema, table_name FROM information_schema.tables WHERE {places}")
     return {
         (f"archive.{name}" if schema != own else name): await count(source, f"{mark}{schema}{mark}.{mark}{name}{mark}")
         for schema, name in sorted(rows)

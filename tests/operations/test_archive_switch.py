@@ -209,8 +209,12 @@ async def test_it_is_taken_back(parted: tuple[Address, tuple[str, ...]]) -> None
     ran = await run(KIND, config, {"source": source}, extra=extra)
     assert await count(source, "orders") == 13
     undo = ran.summary["undo"]
-    back = await run(undo["kind"], undo["config"], {"source": source})
-    assert back.summary
+    assert undo["kind"] == "custom"
+    for _ in range(2):  # a second time nothing is left to be done
+        for step in undo["config"]["steps"]:
+            if not await value(source, step["check_sql"]):
+                await execute(source, step["sql"])
+            assert await value(source, step["check_sql"])
     assert await fetch(source, "SELECT id, created_at, note FROM orders ORDER BY id") == before
     shown = await preview(KIND, config | {"target_table": "again {partition}"}, {"source": source}, extra=extra)
     assert not shown.plan.unmet
@@ -254,9 +258,8 @@ async def test_a_table_without_partitions_is_refused(source_of_both: Address) ->
 
 
 async def test_a_key_that_is_no_time_has_no_age(source_of_both: Address) -> None:
-    await execute(source_of_both, "CREATE TABLE n (id bigint PRIMARY KEY) PARTITION BY RANGE (id)" + (
-        "" if source_of_both.dialect == "postgresql" else " (PARTITION a VALUES LESS THAN (5), PARTITION b VALUES LESS THAN (9))"
-    ))  # fmt: skip
+    parts = "" if source_of_both.dialect == "postgresql" else "(PARTITION a VALUES LESS THAN (5))"
+    await execute(source_of_both, f"CREATE TABLE n (id bigint PRIMARY KEY) PARTITION BY RANGE (id) {parts}")
     with pytest.raises(InvalidInput, match="name the partitions"):
         await preview(KIND, {"table": "n", "older_than": "2y"}, {"source": source_of_both})
 

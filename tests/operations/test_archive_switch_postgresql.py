@@ -185,12 +185,13 @@ async def test_foreign_keys(pg_source: Address) -> None:
 
 async def test_bounds_that_are_old_and_rows_that_are_not(pg_source: Address) -> None:
     """The bounds of two columns: a row on the upper bound of the first may still be inside."""
+    end = "date_trunc('month', now() - interval '2 months')::date"
     await execute(
         pg_source,
         "CREATE TABLE pairs (day date, id int) PARTITION BY RANGE (day, id)",
-        "CREATE TABLE pairs_a PARTITION OF pairs FOR VALUES FROM ('2000-01-01', 0) TO (date_trunc('month', now() - interval '2 months')::date, 5)",
-        "CREATE TABLE pairs_b PARTITION OF pairs FOR VALUES FROM (date_trunc('month', now() - interval '2 months')::date, 5) TO ('2999-01-01', 0)",
-        "INSERT INTO pairs VALUES (date_trunc('month', now() - interval '2 months')::date, 4)",
+        f"CREATE TABLE pairs_a PARTITION OF pairs FOR VALUES FROM ('2000-01-01', 0) TO ({end}, 5)",
+        f"CREATE TABLE pairs_b PARTITION OF pairs FOR VALUES FROM ({end}, 5) TO ('2999-01-01', 0)",
+        f"INSERT INTO pairs VALUES ({end}, 4)",
     )
     shown = await preview(KIND, {"table": "pairs", "older_than": "2m"}, {"source": pg_source})
     assert shown.plan.steps == ()

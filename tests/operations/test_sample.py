@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TABLE = "hourhand_sample_orders"
-HOSTILE = "order \"by\" `%s` 中'x"
+HOSTILE = 'order "by" `%s` 中\'x'
 SQL_SERVER = Address(dialect=Dialect.SQLSERVER, host="db.example.com", database="shop")
 
 
@@ -56,7 +56,7 @@ async def test_any_name_will_do(source: Address) -> None:
 
 async def test_a_table_that_is_there_is_left_alone(source: Address) -> None:
     await execute(source, f"CREATE TABLE {TABLE} (id integer)")
-    with pytest.raises(InvalidInput, match="config.table: there is a table .*give another name, or drop it"):
+    with pytest.raises(InvalidInput, match=r"config\.table: there is a table .*give another name, or drop it"):
         await preview("sample", {}, {"source": source})
 
 
@@ -65,11 +65,9 @@ async def test_what_is_interrupted_is_gone_on_with(source: Address, *, lose_last
     for stop_at in range(1, 8):
         await execute(source, f"DROP TABLE IF EXISTS {TABLE}")
         config = {"rows": 20_001}
-        checkpoint: Any = None
         with pytest.raises(Interrupted) as first:
             await run("sample", config, {"source": source}, stop_at=stop_at, lose_last=lose_last)
-        checkpoint = first.value.checkpoint
-        ran = await run("sample", config, {"source": source}, checkpoint=checkpoint)
+        ran = await run("sample", config, {"source": source}, checkpoint=first.value.checkpoint)
         assert ran.summary["rows"] == 20_001
         assert await whole(source, 20_001)
 

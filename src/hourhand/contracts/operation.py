@@ -51,6 +51,10 @@ class Session(Protocol):
         """Where it is connected to, for people."""
 
     @property
+    def database(self) -> str:
+        """The database's name; of SQLite the file's path, as it is whatever links lead to it."""
+
+    @property
     def driver(self) -> Any:  # noqa: ANN401 - asyncpg's, asyncmy's or sqlite3's connection
         """The driver's own connection, for what only that can do (COPY, LOAD DATA, backup)."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, ClassVar
 
+from hourhand.contracts.operation import Session
 from hourhand.contracts.runner import Attempt
+from hourhand.model.data_source import Dialect
 from hourhand.model.errors import Conflict, InvalidInput
 from hourhand.model.instance import Outcome
 from hourhand.model.operation import Plan
@@ -52,7 +53,7 @@ class OperationRunner:
         kept: Mapping[str, Any] = attempt.assignment.checkpoint or {}
         async with (
             looking(self._desk.addresses, config.data_source) as look,
-            guarded(look.source, _place(kind.kind, config)),
+            guarded(look.source, _place(kind.kind, config, look.source)),
         ):
             plan = await self._plan(attempt, kind, config, look, kept)
             if config.dry_run:
@@ -90,12 +91,15 @@ class OperationRunner:
         return plan
 
 
-def _place(kind: str, config: Config) -> str:
-    """What two operations must not work on at once, whichever Hourhand they belong to."""
+def _place(kind: str, config: Config, source: Session) -> str:
+    """What two operations must not work on at once, whichever Hourhand they belong to.
+
+    PostgreSQL keeps such locks for each database; MariaDB for the whole server, and of SQLite they are ours.
+    """
     plain = config.plain()
-    with suppress(KeyError):
-        return f"{plain.get('schema') or ''}.{plain['table']}"
-    return kind
+    usual = "public" if source.dialect is Dialect.POSTGRESQL else source.database
+    what = f"table {plain['table']}" if "table" in plain else kind
+    return f"{plain.get('schema') or usual}: {what}"
 
 
 def _failed(started: float, message: str, *, retryable: bool) -> Outcome:

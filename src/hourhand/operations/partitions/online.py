@@ -4,6 +4,8 @@ Shadows are made, a mirror lets them follow what is written from then on, what w
 both are compared in one snapshot, and in one short transaction the shadows take the partitions' places.
 """
 
+# ruff: noqa: S608 - statements are put together from quoted names; values are parameters or literals
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -69,7 +71,7 @@ def plan_online_merge(
     pieces = (_piece(table, first, shadow_name(first.name), config.name or first.name, Cell(first.low, last.high)),)
     lost = next(one for one in reversed(chosen) if one.name != pieces[0].name)
     swapped = f"NOT {is_child(table, lost.schema or '', lost.name)}"
-    undo = last.low if len(chosen) == 2 else None
+    undo = last.low if last is chosen[1] else None
     return _planned(
         Change(config, table, facts, chosen, pieces, require_rows_key(table, facts.relations), swapped), undo
     )
@@ -128,8 +130,8 @@ def require_rows_key(table: Table, relations: Sequence[Relation]) -> tuple[str, 
         if index.telling and everywhere and required.issuperset(index.columns):
             return index.columns
     raise Refused(
-        f"{table.shown} has no key by which its rows can be told apart while they are copied: give it a primary key, or "
-        "a unique index over columns that are NOT NULL",
+        f"{table.shown} has no key by which its rows can be told apart while they are copied: give it a primary key, "
+        "or a unique index over columns that are NOT NULL",
         field="table",
     )
 

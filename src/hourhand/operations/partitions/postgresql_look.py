@@ -1,5 +1,7 @@
 """Operations: PostgreSQL's facts for a boundary, and what is chosen by them."""
 
+# ruff: noqa: S608 - statements are put together from quoted names; values are parameters or literals
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

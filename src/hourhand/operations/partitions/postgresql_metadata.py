@@ -95,7 +95,7 @@ def plan_metadata_merge(
     ending = Ending(
         expected={name: whole},
         gone=[one.name for one in gone if one.name != name],
-        undo=chosen[1].low if len(chosen) == 2 else None,
+        undo=chosen[1].low if chosen[-1] is chosen[1] else None,
         swapped=swapped,
         giving_up=[f"ALTER TABLE {sql} DROP CONSTRAINT IF EXISTS {quoted(PG, check)}"],
     )

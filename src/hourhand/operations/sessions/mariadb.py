@@ -46,6 +46,11 @@ class MariaSession:
         """Where it is connected to."""
         return self._address.shown
 
+    @property
+    def database(self) -> str:
+        """The database's name."""
+        return self._address.database or ""
+
     async def fetch(self, sql: str, *params: object) -> list[Row]:
         """Read rows."""
         rows, _ = await self._executed(sql, params)

@@ -58,6 +58,11 @@ class PostgresSession:
         """Where it is connected to."""
         return self._address.shown
 
+    @property
+    def database(self) -> str:
+        """The database's name."""
+        return self._address.database or ""
+
     async def fetch(self, sql: str, *params: object) -> list[Row]:
         """Read rows."""
         return [dict(row) for row in await told(self.driver.fetch(sql, *params), sql)]

@@ -37,6 +37,11 @@ class SqliteSession:
         """Where it is connected to."""
         return self._address.shown
 
+    @property
+    def database(self) -> str:
+        """The database's name."""
+        return str(Path(self._address.database or "").resolve())
+
     async def fetch(self, sql: str, *params: object) -> list[Row]:
         """Read rows."""
         return await self.threaded(lambda: [dict(row) for row in self.driver.execute(sql, params).fetchall()])
