@@ -157,7 +157,7 @@ class MariaServer:
     def _initialise(self) -> None:
         self._run(
             self.programs[MAKER], "--no-defaults", f"--datadir={self.data}", "--auth-root-authentication-method=normal",
-            "--skip-test-db", "--skip-name-resolve", "--skip-log-bin",
+            "--skip-test-db", "--force", "--skip-name-resolve", "--skip-log-bin",
         )  # fmt: skip
 
     def _options(self) -> list[str]:

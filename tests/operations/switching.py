@@ -13,7 +13,7 @@ from hourhand.operations.kinds.archive_switch import ArchiveSwitch
 from hourhand.operations.partitions.switching import SwitchConfig, SwitchState
 from operations.asking import count, execute, fetch
 from operations.running import Interrupted, Ran, run
-from operations.tables import Sample, make_orders
+from operations.tables import START, Sample, make_orders
 
 KIND = "archive_switch"
 OLDER = "operations.switching:OlderServer"
@@ -28,7 +28,7 @@ class OlderServer(ArchiveSwitch):
         return replace(await super().inspect(config, look), version=(10, 6))
 
 
-async def fresh(source: Address, *, rows: int = 40, rest: bool = False, start: dt.date | None = None) -> Sample:
+async def fresh(source: Address, *, rows: int = 40, rest: bool = False, start: dt.date = START) -> Sample:
     """Make the table anew, with a place called `archive` beside it."""
     if source.dialect is Dialect.POSTGRESQL:
         await execute(source, "DROP SCHEMA IF EXISTS archive CASCADE", "CREATE SCHEMA archive")
@@ -37,9 +37,7 @@ async def fresh(source: Address, *, rows: int = 40, rest: bool = False, start: d
         beside = archive(source)
         await execute(source, f"DROP DATABASE IF EXISTS `{beside}`", f"CREATE DATABASE `{beside}`")
         await execute(source, "DROP TABLE IF EXISTS orders, orders_2026_01, orders_2026_02, old")
-    return await make_orders(
-        source, rows=rows, months=3, rest=rest, indexes=False, **({"start": start} if start else {})
-    )
+    return await make_orders(source, rows=rows, months=3, rest=rest, indexes=False, start=start)
 
 
 def archive(source: Address) -> str:

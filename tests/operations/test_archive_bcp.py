@@ -1,44 +1,479 @@
-"""Archiving to files: what is deleted from the table is in the files, exactly."""
+"""archive_bcp: what is deleted from a table is in its files, exactly, wherever an attempt ends."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import resource
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
+import sqlglot
+from sqlglot import exp
 
-from operations.asking import count, fetch
-from operations.running import run
+from hourhand.model.data_source import Address, Dialect
+from hourhand.model.errors import InvalidInput
+from hourhand.operations.looking import looking
+from operations.archives import ARCHIVE, RESTORE, config, files, leftovers, lines, manifest_of, rows
+from operations.asking import count, execute, fetch, literal, quoted
+from operations.killing import run_and_kill
+from operations.running import Interrupted, desk, preview, run
 from operations.tables import make_orders
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from hourhand.model.data_source import Address
+GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
-async def test_rows_are_written_verified_and_deleted(source: Address, tmp_path: Path, format_: str) -> None:
-    sample = await make_orders(source, rows=1_000)
-    config: dict[str, Any] = {
-        "table": "orders", "format": format_, "output_dir": str(tmp_path), "rows_per_file": 300,
-        "delete_after_verify": True,
-    }  # fmt: skip
-    ran = await run("archive_bcp", config, {"source": source})
-    assert ran.summary["rows"] == ran.summary["deleted"] == 1_000
+async def restored(source: Address, folder: Path) -> int:
+    """Bring everything back, and return how many rows that was."""
+    ran = await run(RESTORE, {"manifest": str(manifest_of(folder))}, {"source": source})
+    return int(ran.summary["rows"])
+
+
+@pytest.mark.parametrize("form", ["parquet-zstd", "csv-zstd", "csv-gzip", "csv-none"])
+async def test_rows_go_to_files_and_come_back(source: Address, tmp_path: Path, form: str) -> None:
+    format_, _, compression = form.partition("-")
+    sample = await make_orders(source, rows=350, partitioned=False)
+    before = await rows(source)
+    told = config(tmp_path, format=format_, compression=compression)
+    shown = await preview(ARCHIVE, told, {"source": source})
+    assert not shown.plan.unmet
+    ran = await run(ARCHIVE, told, {"source": source}, args={"plan_hash": shown.plan_hash})
+    assert ran.summary["rows"] == ran.summary["deleted"] == 350
     assert ran.summary["files"] == 4
+    assert ran.summary["added_since"] == 0
+    assert ran.phases[-3:] == ["export", "verify", "delete"]
     assert await count(source, sample.name) == 0
-
-
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
-async def test_and_they_come_back(source: Address, tmp_path: Path, format_: str) -> None:
-    sample = await make_orders(source, rows=1_000)
-    before = await fetch(source, f"SELECT * FROM {sample.name} ORDER BY id")
-    config: dict[str, Any] = {
-        "table": "orders", "format": format_, "output_dir": str(tmp_path), "rows_per_file": 300,
-        "delete_after_verify": True,
-    }  # fmt: skip
-    ran = await run("archive_bcp", config, {"source": source})
+    header, *parts, end = lines(manifest_of(tmp_path))
+    assert [one["rows"] for one in parts] == [100, 100, 100, 50]
+    assert [one["file"] for one in parts] == files(manifest_of(tmp_path))
+    assert header["key"] == ["id", "created_at"]
+    assert end == {"end": True, "files": 4, "rows": 350, "verified": "hash"}
     undo = ran.summary["undo"]
     back = await run(undo["kind"], undo["config"], {"source": source})
-    assert back.summary["rows"] == 1_000
-    assert await fetch(source, f"SELECT * FROM {sample.name} ORDER BY id") == before
+    assert back.summary["rows"] == 350
+    assert await rows(source) == before
+    assert await leftovers(source) == []
+
+
+async def test_a_parquet_file_has_the_types_of_the_table(pg_source: Address, tmp_path: Path) -> None:
+    await make_orders(pg_source, rows=50, partitioned=False)
+    await run(ARCHIVE, config(tmp_path, delete_after_verify=False), {"source": pg_source})
+    table = pq.read_table(manifest_of(tmp_path).parent / "part-00001.parquet")
+    types = {field.name: str(field.type) for field in table.schema}
+    assert types["id"] == "int64"
+    assert types["quantity"] == "int16"
+    assert types["amount"] == "decimal128(20, 6)"
+    assert types["created_at"] == "timestamp[us, tz=UTC]"
+    assert types["due"] == "date32[day]"
+    assert types["picture"] == "binary"
+    assert types["paid"] == "bool"
+    assert table.num_rows == await count(pg_source, "orders") == 50
+
+
+async def test_one_partition(pg_source: Address, maria_source: Address, tmp_path: Path) -> None:
+    for number, source in enumerate((pg_source, maria_source)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        await make_orders(source, rows=200)
+        before = await rows(source)
+        ran = await run(ARCHIVE, config(folder, partition="orders_2026_02"), {"source": source})
+        assert 40 < ran.summary["deleted"] < 60
+        assert await count(source, "orders") == 200 - ran.summary["deleted"]
+        assert await restored(source, folder) == ran.summary["deleted"]
+        assert await rows(source) == before
+        with pytest.raises(InvalidInput, match="no partition 'orders_2030_01': it has orders_2026_01"):
+            await preview(ARCHIVE, config(folder, partition="orders_2030_01"), {"source": source})
+
+
+async def test_some_rows(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=300, partitioned=False)
+    before = await rows(source)
+    where = quoted(source.dialect, "group") + " LIKE '%eve%' AND note <> '%s'"
+    ran = await run(ARCHIVE, config(tmp_path, where=where), {"source": source})
+    gone = ran.summary["deleted"]
+    assert 100 < gone < 150
+    assert await count(source, "orders", where) == 0
+    assert await count(source, "orders") == 300 - gone
+    assert await restored(source, tmp_path) == gone
+    assert await rows(source) == before
+
+
+async def test_a_table_may_have_no_key_or_no_rows_or_an_awkward_name(source: Address, tmp_path: Path) -> None:
+    name, column = "Odd 'n\" %s `Orders`", 'a.b %s "c" `d`, $1'
+    odd, one = quoted(source.dialect, name), quoted(source.dialect, column)
+    text = quoted(source.dialect, "select")
+    await execute(
+        source,
+        f"CREATE TABLE {odd} ({one} INTEGER, {text} VARCHAR(100))",
+        f"INSERT INTO {odd} VALUES (1, NULL), (1, NULL), (NULL, ''), (2, {literal(source.dialect, 'a|b^N^ %s')})",
+        "CREATE TABLE vacant (id INTEGER PRIMARY KEY)",
+    )
+    before = await fetch(source, f"SELECT * FROM {odd} ORDER BY 1, 2")
+    for number, format_ in enumerate(("parquet", "csv")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        ran = await run(ARCHIVE, config(folder, table=name, format=format_), {"source": source})
+        assert ran.summary["deleted"] == 4
+        assert await count(source, odd) == 0
+        assert await restored(source, folder) == 4
+        assert await fetch(source, f"SELECT * FROM {odd} ORDER BY 1, 2") == before
+        again = await preview(RESTORE, {"manifest": str(manifest_of(folder))}, {"source": source})
+        assert [one.name for one in again.plan.unmet] == ["no rows in the way"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ran = await run(ARCHIVE, config(empty, table="vacant"), {"source": source})
+    assert (ran.summary["rows"], ran.summary["files"]) == (0, 0)
+    assert await restored(source, empty) == 0
+
+
+async def test_values_of_many_types_survive(pg_source: Address, maria_source: Address, tmp_path: Path) -> None:
+    made = {
+        pg_source: """id uuid PRIMARY KEY, a integer[], b interval, c real, d numeric, e time, f inet, g char(5),
+                      h timestamp(3), i bit(4), j double precision, k numeric(40,20), l timetz""",
+        maria_source: """id BINARY(4) PRIMARY KEY, a ENUM('x','y'), b TIME(3), c FLOAT, d BIGINT UNSIGNED, e YEAR,
+                         f SET('p','q'), g CHAR(5), h TIMESTAMP(3) NULL, i BIT(4), j DOUBLE, k DECIMAL(65,20), l BLOB""",
+    }
+    values = {
+        pg_source: [
+            """'00000000-0000-4000-8000-00000000000A', '{1,NULL,3}', '1 day 02:03:04.5', 0.1, 1e30, '12:34:56.789',
+               '10.0.0.1/8', 'ab', '2026-01-01 00:00:00.123', B'1010', 'Infinity', 0.00000000000000000001, '01:00+02'""",
+            """'00000000-0000-4000-8000-00000000000b', '{}', '-1 month', '-0', 'NaN', '00:00', '::1', '', NULL, NULL,
+               1e-300, -12345678901234567890.5, NULL""",
+        ],
+        maria_source: [
+            "X'00FF0927', 'y', '-838:59:59.5', 0.1, 18446744073709551615, 2026, 'p,q', 'ab', "
+            "'2026-01-01 00:00:00.123', b'1010', 1e300, -0.00000000000000000001, X'00'",
+            "X'5C0A0D22', NULL, '00:00:00', 16777217.3, 0, 1970, '', '', NULL, NULL, 1e-300, "
+            "123456789012345678901234567890.5, ''",
+        ],
+    }
+    for number, source in enumerate(made):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        inserts = [f"INSERT INTO many VALUES ({one})" for one in values[source]]
+        await execute(source, f"CREATE TABLE many ({made[source]})", *inserts)
+        before = [repr(row) for row in await rows(source, "many")]
+        ran = await run(ARCHIVE, config(folder, table="many", rows_per_file=1), {"source": source})
+        assert ran.summary["deleted"] == 2
+        assert await restored(source, folder) == 2
+        assert [repr(row) for row in await rows(source, "many")] == before
+
+
+async def test_what_a_file_cannot_keep_is_refused(pg_source: Address, sqlite_source: Address, tmp_path: Path) -> None:
+    await execute(pg_source, "CREATE TABLE t (id int PRIMARY KEY, at timestamptz)", "INSERT INTO t VALUES (1, 'infinity')")
+    ran = await run(ARCHIVE, config(tmp_path, table="t"), {"source": pg_source})
+    assert "infinity" in ran.error
+    assert "leave its rows out by `where`" in ran.error
+    assert await count(pg_source, "t") == 1
+    await execute(sqlite_source, "CREATE TABLE t (id INTEGER PRIMARY KEY, n SMALLINT)", "INSERT INTO t VALUES (1, 'x')")
+    folder = tmp_path / "other"
+    folder.mkdir()
+    ran = await run(ARCHIVE, config(folder, table="t"), {"source": sqlite_source})
+    assert "column 'n': 'x' is no int64" in ran.error
+    assert await count(sqlite_source, "t") == 1
+
+
+# Rows that change meanwhile -------------------------------------------------------------------------------------------
+
+
+async def interrupted(source: Address, told: dict[str, Any], when: Callable[[Any], bool]) -> Any:
+    """Lose the executor at the first checkpoint at which something holds, and return that."""
+    for stop_at in range(1, 50):
+        with pytest.raises(Interrupted) as lost:
+            await run(ARCHIVE, told, {"source": source}, stop_at=stop_at)
+        if when(lost.value.checkpoint):
+            return lost.value.checkpoint
+        # Begun anew by the next one, which would otherwise find the files of this one.
+        for one in Path(told["output_dir"]).rglob("*"):
+            if one.is_file():
+                one.unlink()
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["UPDATE orders SET quantity = 7 WHERE id = 150", "DELETE FROM orders WHERE id = 150",
+     "UPDATE orders SET note = NULL WHERE id = 158"],
+)  # fmt: skip
+async def test_rows_that_change_are_not_deleted(source: Address, tmp_path: Path, change: str) -> None:
+    await make_orders(source, rows=250, partitioned=False)
+    told = config(tmp_path)
+    exported = await interrupted(source, told, lambda kept: "export rows to files" in kept["done"])
+    await execute(source, change)
+    before = await rows(source)
+    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=exported)
+    assert "no longer what part-00002.parquet has" in ran.error
+    assert await rows(source) == before
+    assert lines(manifest_of(tmp_path))[-1].get("end") is None
+
+
+async def test_rows_that_change_after_they_were_compared_are_not_deleted_either(
+    source: Address, tmp_path: Path
+) -> None:
+    await make_orders(source, rows=250, partitioned=False)
+    told = config(tmp_path)
+    compared = await interrupted(source, told, lambda kept: "compare files with the table" in kept["done"])
+    await execute(source, "UPDATE orders SET quantity = 7 WHERE id = 150")
+    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=compared)
+    assert "no longer what part-00002.parquet has" in ran.error
+    assert "nothing of it was deleted" in ran.error
+    left = [row[0] for row in await rows(source)]
+    assert left == list(range(101, 251))
+
+
+async def test_rows_that_come_later_stay(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=200, partitioned=False)
+    names = ", ".join(quoted(source.dialect, one) for one in ("created_at", "customer", "group", "quantity", "token"))
+    told = config(tmp_path)
+    exported = await interrupted(source, told, lambda kept: "export rows to files" in kept["done"])
+    await execute(source, f"INSERT INTO orders (id, {names}) SELECT id + 1000, {names} FROM orders WHERE id <= 3")
+    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=exported)
+    assert ran.summary["deleted"] == 200
+    assert ran.summary["added_since"] == 3
+    assert [row[0] for row in await rows(source)] == [1001, 1002, 1003]
+
+
+# Attempts that end anywhere -------------------------------------------------------------------------------------------
+
+
+async def test_an_attempt_may_end_at_any_checkpoint(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=150, partitioned=False)
+    before = await rows(source)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    told = config(whole, rows_per_file=70)
+    checkpoints = (await run(ARCHIVE, told, {"source": source})).checkpoints
+    assert checkpoints > 10
+    assert await restored(source, whole) == 150
+    for stop_at in range(1, checkpoints + 1):
+        folder = tmp_path / str(stop_at)
+        folder.mkdir()
+        told = config(folder, rows_per_file=70)
+        with pytest.raises(Interrupted) as lost:
+            await run(ARCHIVE, told, {"source": source}, stop_at=stop_at, lose_last=stop_at % 2 == 0)
+        ran = await run(ARCHIVE, told, {"source": source}, checkpoint=lost.value.checkpoint)
+        assert ran.summary["deleted"] == 150
+        assert await count(source, "orders") == 0
+        assert files(manifest_of(folder)) == ["part-00001.parquet", "part-00002.parquet", "part-00003.parquet"]
+        assert await restored(source, folder) == 150
+    assert await rows(source) == before
+
+
+async def test_an_attempt_may_end_after_any_statement(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=150, partitioned=False)
+    before = await rows(source)
+    for stop_after in range(1, 40):
+        folder = tmp_path / str(stop_after)
+        folder.mkdir()
+        told = config(folder, rows_per_file=70)
+        try:
+            await run(ARCHIVE, told, {"source": source}, stop_after=stop_after)
+        except Interrupted as lost:
+            ran = await run(ARCHIVE, told, {"source": source}, checkpoint=lost.checkpoint)
+            assert ran.summary["deleted"] == 150
+        else:
+            break
+        finally:
+            assert await restored(source, folder) == 150
+    assert await rows(source) == before
+
+
+async def test_a_killed_process_leaves_nothing_torn(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=1_000, partitioned=False)
+    before = await rows(source)
+    told = config(tmp_path / "archive", rows_per_file=60)
+    (tmp_path / "archive").mkdir()
+    checkpoint, kills = None, 0
+    for number in range(4):
+        dead = await run_and_kill(
+            ARCHIVE, told, {"source": source}, tmp_path,
+            when=lambda one, least=2 + 3 * number: one.checkpoints >= least, after_seconds=0.005 * number,
+            checkpoint=checkpoint,
+        )  # fmt: skip
+        checkpoint, kills = dead.checkpoint, kills + dead.killed
+    assert kills
+    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=checkpoint)
+    assert ran.summary["deleted"] == 1_000
+    assert await count(source, "orders") == 0
+    assert await restored(source, tmp_path / "archive") == 1_000
+    assert await rows(source) == before
+
+
+async def test_what_was_torn_is_written_again(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=250, partitioned=False)
+    told = config(tmp_path)
+    lost = await interrupted(source, told, lambda kept: kept["position"].get("files") == 2)
+    manifest = manifest_of(tmp_path)
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-20])
+    (manifest.parent / "part-00003.parquet.tmp").write_bytes(b"half")
+    (manifest.parent / "part-00003.parquet").write_bytes(b"without a line")
+    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=lost)
+    assert ran.summary["deleted"] == 250
+    assert [one["file"] for one in lines(manifest)[1:-1]] == files(manifest)
+    assert await restored(source, tmp_path) == 250
+
+
+@pytest.mark.parametrize("reports", [3, 6, 9])
+async def test_a_cancel_leaves_whole_files(source: Address, tmp_path: Path, reports: int) -> None:
+    await make_orders(source, rows=250, partitioned=False)
+    before = await rows(source)
+    with pytest.raises(asyncio.CancelledError):
+        await run(ARCHIVE, config(tmp_path, rows_per_file=40), {"source": source}, cancel_after=reports)
+    manifest = manifest_of(tmp_path)
+    assert [one["file"] for one in lines(manifest)[1:] if "file" in one] == files(manifest)
+    ran = await run(ARCHIVE, config(tmp_path, rows_per_file=40), {"source": source})
+    assert ran.summary["rows"] == 250
+    assert await restored(source, tmp_path) == 250
+    assert await rows(source) == before
+
+
+async def test_a_changed_file_keeps_its_rows(sqlite_source: Address, tmp_path: Path) -> None:
+    await make_orders(sqlite_source, rows=250)
+    told = config(tmp_path)
+    compared = await interrupted(sqlite_source, told, lambda kept: "compare files with the table" in kept["done"])
+    file = manifest_of(tmp_path).parent / "part-00002.parquet"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    ran = await run(ARCHIVE, told, {"source": sqlite_source}, checkpoint=compared)
+    assert f"{file} was changed" in ran.error
+    assert [row[0] for row in await rows(sqlite_source)] == list(range(101, 251))
+
+
+async def test_an_executor_on_another_machine_says_that_the_files_are_not_there(
+    sqlite_source: Address, tmp_path: Path
+) -> None:
+    await make_orders(sqlite_source, rows=50)
+    exported = await interrupted(
+        sqlite_source, config(tmp_path), lambda kept: "export rows to files" in kept["done"]
+    )
+    manifest_of(tmp_path).parent.rename(tmp_path / "elsewhere")
+    ran = await run(ARCHIVE, config(tmp_path), {"source": sqlite_source}, checkpoint=exported)
+    assert "is not on this machine" in ran.error
+    assert ran.outcome.retryable
+    assert await count(sqlite_source, "orders") == 50
+
+
+async def test_a_full_disk_is_told_and_gone_on_after(pg_source: Address, tmp_path: Path) -> None:
+    await make_orders(pg_source, rows=2_000, partitioned=False)
+    told = config(tmp_path, rows_per_file=1_000, format="csv", compression="none")
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, unlimited[1]))  # each file: as if that were all the room
+    try:
+        ran = await run(ARCHIVE, told, {"source": pg_source})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    assert "cannot be written: File too large" in ran.error
+    assert "make room" in ran.error
+    assert ran.outcome.retryable
+    assert files(manifest_of(tmp_path)) == []
+    ran = await run(ARCHIVE, told, {"source": pg_source}, checkpoint=ran.checkpoint)
+    assert ran.summary["deleted"] == 2_000
+    assert await restored(pg_source, tmp_path) == 2_000
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"output_dir": "archive"}, "'archive' is not an absolute path"),
+        ({"partition": "p", "where": "1 = 1"}, "partition or where, not both"),
+        ({"verify": "count"}, "delete_after_verify needs verify=hash"),
+        ({"where": "quantity <"}, "does not understand"),
+        ({"where": "1 = 1; DROP TABLE orders"}, "without an end of statement"),
+        ({"where": "nosuch = 1"}, "nosuch"),
+        ({"partition": "p1"}, "is not partitioned"),
+        ({"key_columns": ["quantity"]}, "does not tell the rows"),
+        ({"table": "order"}, "there is no table"),
+        ({"rows_per_file": 0}, "greater than or equal to 1"),
+        ({"format": "xlsx"}, "'parquet' or 'csv'"),
+    ],
+    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
+)
+async def test_bad_input_is_refused(source: Address, tmp_path: Path, given: dict[str, Any], told: str) -> None:
+    await make_orders(source, rows=10, partitioned=False, indexes=False)
+    with pytest.raises(InvalidInput, match=told):
+        await preview(ARCHIVE, {**config(tmp_path), **given}, {"source": source})
+    assert await count(source, "orders") == 10
+
+
+async def test_a_folder_that_is_missing_or_closed_is_told(sqlite_source: Address, tmp_path: Path) -> None:
+    await make_orders(sqlite_source, rows=10)
+    shown = await preview(ARCHIVE, config(tmp_path / "missing"), {"source": sqlite_source})
+    assert ["is no folder" in one.detail for one in shown.plan.unmet] == [True]
+    ran = await run(ARCHIVE, config(tmp_path / "missing"), {"source": sqlite_source})
+    assert "is no folder: make it" in ran.error
+    shown = await preview(ARCHIVE, config(Path("/proc")), {"source": sqlite_source})  # which takes no files
+    if os.access("/proc", os.W_OK):  # as an administrator, for whom only the attempt tells
+        ran = await run(ARCHIVE, config(Path("/proc")), {"source": sqlite_source})
+        assert "/proc/orders-" in ran.error
+        assert "cannot be written" in ran.error
+    else:
+        assert ["cannot be written" in one.detail for one in shown.plan.unmet] == [True]
+    assert await count(sqlite_source, "orders") == 10
+
+
+async def test_the_archive_of_another_is_left_alone(sqlite_source: Address, tmp_path: Path) -> None:
+    await make_orders(sqlite_source, rows=10)
+    await run(ARCHIVE, config(tmp_path, delete_after_verify=False), {"source": sqlite_source})
+    before = manifest_of(tmp_path).read_bytes()
+    ran = await run(ARCHIVE, config(tmp_path), {"source": sqlite_source})
+    assert "is the archive of another instance" in ran.error
+    assert manifest_of(tmp_path).read_bytes() == before
+
+
+async def test_rows_that_others_refer_to(source: Address, tmp_path: Path) -> None:
+    engine = " ENGINE = InnoDB" if source.dialect is Dialect.MARIADB else ""
+    await execute(
+        source,
+        f"CREATE TABLE parent (id INTEGER PRIMARY KEY){engine}",
+        f"CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER, FOREIGN KEY (parent) REFERENCES parent (id)){engine}",
+        "INSERT INTO parent VALUES (1)",
+        "INSERT INTO child VALUES (1, 1)",
+    )
+    shown = await preview(ARCHIVE, config(tmp_path, table="parent"), {"source": source})
+    assert [one.name for one in shown.plan.unmet] == ["foreign keys"]
+    shown = await preview(ARCHIVE, config(tmp_path, table="parent", delete_after_verify=False), {"source": source})
+    assert not shown.plan.unmet
+
+
+async def test_the_plan_depends_on_nothing_else(source: Address, tmp_path: Path) -> None:
+    await make_orders(source, rows=30)
+    counter = desk({"source": source})
+    kind, read = counter.read(ARCHIVE, {"data_source": "source", **config(tmp_path)})
+    async with looking(counter.addresses, "source") as look:
+        state = await kind.inspect(read, look)
+    assert kind.plan(read, state) == kind.plan(read, state)
+    before = await preview(ARCHIVE, config(tmp_path), {"source": source})
+    await execute(source, "DELETE FROM orders WHERE id = 1")
+    after = await preview(ARCHIVE, config(tmp_path), {"source": source})
+    assert before.plan_hash == after.plan_hash
+    assert "DELETE FROM" in before.script
+
+
+@pytest.mark.parametrize("kind", [ARCHIVE, RESTORE])
+async def test_the_script_for_sql_server(kind: str) -> None:
+    server = {"source": Address(dialect=Dialect.SQLSERVER, host="db", database="shop")}
+    told: dict[str, Any] = {
+        ARCHIVE: {
+            "table": "order]s", "where": "created_at < '2025-01-01'", "output_dir": "/var/archive",
+            "delete_after_verify": True,
+        },
+        RESTORE: {"manifest": "/var/archive/orders.bcp", "target_table": "order]s"},
+    }[kind]  # fmt: skip
+    shown = await preview(kind, told, server)
+    golden = GOLDEN / f"{kind}.sql"
+    assert shown.script == golden.read_text(), f"if it is what is wanted, write it to {golden}"
+    assert shown.plan.script_only
+    parsed = sqlglot.parse(shown.script, read="tsql")
+    assert [str(one)[:30] for one in parsed if isinstance(one, exp.Command)] == []
+    with pytest.raises(InvalidInput, match="by hand|give where|give target_table"):
+        await preview(kind, {**told, **({"partition": "p", "where": None} if kind == ARCHIVE else {"target_table": None})}, server)

@@ -21,6 +21,9 @@ QUARANTINE = f"{PREFIX}q_"
 STAMPS = "hourhand_stamps"
 SEEN, QUARANTINED = "first seen", "quarantined"
 _STAMP = re.compile(r"\n?\[hourhand: (first seen|quarantined) (\d{4}-\d\d-\d\dT\d\d)Z(?: as (\".*\"))?\]$", re.DOTALL)
+_GONE = "name NOT IN (SELECT name FROM sqlite_master WHERE type = 'table')"
+FORGET = f"DELETE FROM {STAMPS} WHERE {_GONE}"  # noqa: S608
+"""SQLite's stamps are by name: that of a table which is gone must not pass to the next one of its name."""
 _LONGEST = {Dialect.POSTGRESQL: 63, Dialect.MARIADB: 64, Dialect.MYSQL: 64}
 _LONGEST_COMMENT = 2_048
 _POSTGRESQL = """
@@ -116,6 +119,15 @@ async def _of_maria(session: Session, schema: str | None) -> list[FoundTable]:
         }
         found.append(_read({**row, **more}))
     return found
+
+
+async def has_stale_stamps(session: Session) -> bool:
+    """Whether tables were stamped that are gone since: another one of the name would be taken for as old."""
+    if session.dialect is not Dialect.SQLITE or not await session.fetch(
+        f"SELECT 1 AS one FROM sqlite_master WHERE name = '{STAMPS}'"  # noqa: S608
+    ):
+        return False
+    return bool(await session.fetch(f"SELECT 1 AS one FROM {STAMPS} WHERE {_GONE} LIMIT 1"))  # noqa: S608
 
 
 async def _of_sqlite(session: Session) -> list[FoundTable]:

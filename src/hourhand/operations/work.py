@@ -97,6 +97,10 @@ class LiveWork:
         self._kept_step, self._kept_position = None, {}
         await self._store({}, 1.0)
 
+    def known_done(self, step: Step) -> bool:
+        """Whether a checkpoint says that it is done; for kinds whose later steps may change what a check sees."""
+        return step.name in self._done
+
     async def _is_done(self, step: Step) -> bool:
         """The catalog's word counts; where there is none to ask, that of the last checkpoint."""
         if step.done_check is None:

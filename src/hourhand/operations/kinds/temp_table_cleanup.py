@@ -14,11 +14,13 @@ from hourhand.contracts.operation import Look
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Plan, Precondition, Step, Undo
 from hourhand.operations.cleaning_tables import (
+    FORGET,
     QUARANTINED,
     STAMPS,
     FoundTable,
     Statements,
     find_tables,
+    has_stale_stamps,
     quarantine_name,
 )
 from hourhand.operations.cleaning_tables_script import temp_tables_script
@@ -77,6 +79,8 @@ class State:
     """What is noted as the time: the next whole hour, so that nothing is taken for older than it is."""
     seen_before: datetime = _EVER
     quarantined_before: datetime = _EVER
+    stale: bool = False
+    """Whether there are stamps of tables that are gone (SQLite)."""
 
 
 class TempTableCleanup(Kind[TempTableConfig, State]):
@@ -99,6 +103,7 @@ class TempTableCleanup(Kind[TempTableConfig, State]):
             hour + timedelta(hours=1),
             seen,
             hour - timedelta(hours=config.quarantine_hours),
+            await has_stale_stamps(look.source),
         )
 
     def script_state(self, config: TempTableConfig) -> State:
@@ -124,6 +129,7 @@ class TempTableCleanup(Kind[TempTableConfig, State]):
         away = [one for one in others if one.known_since is not None and one.known_since <= state.seen_before]
         new = [one for one in others if one.known_since is None]
         steps = [
+            *([Step(name="forget tables that are gone", phase="forget", sql=(FORGET,))] if state.stale else []),
             *(_step(state, "drop", one.name, say.drop(one.name), say.gone(one.name, one.oid)) for one in drop),
             *(_quarantine(state, say, one) for one in away),
             *(_stamping(state, say, one) for one in new),
@@ -159,10 +165,13 @@ class TempTableCleanup(Kind[TempTableConfig, State]):
     def undo(self, plan: Plan, summary: Mapping[str, Any]) -> Undo | None:
         """Give the tables in quarantine their names back."""
         back = [
-            {"name": f"rename back {step.values['table']}, statement {number}", "sql": sql}
+            {
+                "name": f"rename back {step.values['table']}",
+                "sql": step.values["undo"],
+                "check_sql": step.values["undone"],
+            }
             for step in plan.steps
             if step.values.get("table") in summary.get("quarantined", {}) and step.phase == "quarantine"
-            for number, sql in enumerate(step.values["undo"], 1)
         ]
         return Undo(kind="custom", config={"data_source": plan.config["data_source"], "steps": back}) if back else None
 
@@ -207,7 +216,8 @@ def _quarantine(state: State, say: Statements, table: FoundTable) -> Step:
     to = quarantine_name(state.dialect, table.name, state.stamp)
     sql = say.quarantine(table, to, state.stamp)
     undo = list(say.restore(table, to))
-    return _step(state, "quarantine", table.name, sql, _arrived(state, say, table), to=to, undo=undo)
+    undone = say.exists(table.name, table.oid)
+    return _step(state, "quarantine", table.name, sql, _arrived(state, say, table), to=to, undo=undo, undone=undone)
 
 
 def _stamping(state: State, say: Statements, table: FoundTable) -> Step:
@@ -250,6 +260,8 @@ def _notes(state: State, away: list[FoundTable], young: list[FoundTable]) -> lis
     notes = [f"{noted}; what is approved is to be started before that, or approved again"]
     if away:
         notes.append("indexes keep their names: whoever makes the table anew with the same ones is refused meanwhile")
+    if state.dialect is Dialect.SQLITE:
+        notes.append("a table that is dropped and made anew between two looks is taken for as old as the one before")
     if young:
         notes.append(f"not old enough: {', '.join(one.name for one in young[:20])}")
     return notes

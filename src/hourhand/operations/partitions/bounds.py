@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from string import Formatter
 
@@ -84,10 +84,18 @@ def grid(interval: str, count: int, start: str, reached: str, *, type_: str) -> 
         raise Refused(f"the interval {interval!r} does not fit a key of type {type_}: use one such as {right}",
                       field="interval")  # fmt: skip
     if unit is None:
-        return _numbers(amount, count, Decimal(start), Decimal(reached))
+        return _numbers(amount, count, _number(start, type_), _number(reached, type_))
     if unit == "hour" and type_ == "date":
         raise Refused("a key of type date has no hours: use an interval of days or more", field="interval")
     return _moments(amount, unit, count, _moment(start), _moment(reached), type_=type_)
+
+
+def _number(text: str, type_: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise Refused(f"{text!r} is no number, so that no interval can be counted from it: a key of type {type_} needs "
+                      "boundaries", field="interval") from None  # fmt: skip
 
 
 def _numbers(amount: int, count: int, start: Decimal, reached: Decimal) -> list[str]:

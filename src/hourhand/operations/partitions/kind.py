@@ -47,7 +47,7 @@ class BoundaryKind(Kind[C, BoundaryState]):
     def script_state(self, config: C) -> BoundaryState:
         """The table as it is named."""
         table = Table(dialect=Dialect.SQLSERVER, schema=config.schema_name or "dbo", name=config.table, columns=())
-        return BoundaryState(Dialect.SQLSERVER, table, sqlserver.script_facts(config))
+        return BoundaryState(Dialect.SQLSERVER, table, MODULES[Dialect.SQLSERVER].script_facts(config))
 
     @abstractmethod
     def planned(self, module: ModuleType, config: C, state: BoundaryState) -> PartitionPlan:

@@ -89,6 +89,11 @@ async def _premade(config: AddConfig, look: Look, table: Table, key: Key) -> lis
         sql = f"SELECT max({table.quoted(key.column)}) AS most FROM {table.sql}"  # noqa: S608
         most = (await look.source.fetch(sql))[0]["most"]
         reached = start if most is None else str(most)
+    ahead = [one for one in ends if _before(key.point_of(reached), one)]
+    if config.start is None and ahead:
+        # One of these holds the present; of the others some are there, and only the rest is made.
+        more = config.premake_count + 1 - len(ahead)
+        return grid(config.interval or "", more - 1, start, start, type_=_type(key)) if more > 0 else []
     return grid(config.interval or "", config.premake_count, start, reached, type_=_type(key))
 
 

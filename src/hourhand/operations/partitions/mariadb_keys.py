@@ -71,6 +71,10 @@ class Key:
                 return _EPOCH + timedelta(seconds=number)
         return number
 
+    def point_of(self, text: str) -> Point:
+        """The value of a text that is surely one, however fine."""
+        return datetime.fromisoformat(text) if self.temporal else int(text)
+
     def parsed(self, text: str, *, field: str) -> Point:
         """A value as people give it; refused if it is none, or finer than the column."""
         try:

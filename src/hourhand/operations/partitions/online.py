@@ -141,11 +141,8 @@ def _shadow(change: Change, piece: Piece) -> Step:
     # Indexes and statistics have names of their own, which must not be left; identities belong to the whole table.
     like = f"LIKE {model.sql} INCLUDING ALL EXCLUDING INDEXES EXCLUDING IDENTITY EXCLUDING STATISTICS"
     check = quoted(PG, temporary("bounds", piece.shadow))
-    made = [
-        f"CREATE TABLE {piece.sql} ({like}, CONSTRAINT {check} CHECK ({within(change.table, piece.cell)}))"
-        f"{with_options(model, None)}",
-        *belongs(model, piece.sql),
-    ]
+    bounds = f"CONSTRAINT {check} CHECK ({within(change.table, piece.cell)})"
+    made = [f"CREATE TABLE {piece.sql} ({like}, {bounds}){with_options(model, None)}", *belongs(model, piece.sql)]
     for index, (name, _) in zip(model.indexes, index_names(change.facts, piece), strict=True):
         made.append(create_index(index, name, piece.sql))
     return Step(
@@ -166,8 +163,9 @@ def _mirror(change: Change) -> Step:
     for number, old in enumerate(change.olds):
         made += mirror_triggers(table, old, number)
     last = len(change.olds) - 1
+    relation_sql = literal(PG, table.partition_sql(change.olds[last]))
     there = (
-        f"EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass({literal(PG, table.partition_sql(change.olds[last]))}) "
+        f"EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass({relation_sql}) "
         f"AND tgname = {literal(PG, mirror_name(table, last))})"
     )
     return Step(

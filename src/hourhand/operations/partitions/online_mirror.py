@@ -52,7 +52,7 @@ class Change:
     @property
     def replaced(self) -> dict[str, str]:
         """What each of the old ones is called from the swap on."""
-        return {one.name: old_name(one.name, self.pieces[-1].name) for one in self.olds}
+        return {one.name: old_name(one.name, self.pieces[-1].name, self.facts.kept) for one in self.olds}
 
 
 def function_sql(table: Table, number: int) -> str:

@@ -58,7 +58,7 @@ def _taken_out(change: Change, old: Partition, number: int, relation: Relation) 
         f"ALTER TABLE {sql} RENAME TO {quoted(PG, name)}",
     ]
     for index in relation.indexes:
-        hidden = quoted(PG, temporary("old index", old.name, index.name))
+        hidden = quoted(PG, temporary("old index", name, index.name))
         made.append(f"ALTER INDEX {beside(table, old, index.name)} RENAME TO {hidden}")
     made += [comment_kept(kept, kept_mark(table), config.keep_old_hours)] if config.keep_old_hours else []
     return made

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hourhand.model.operation import Step
@@ -66,10 +66,7 @@ async def _estimated(work: LiveWork, relations: Sequence[str]) -> int:
 
 
 async def _next(
-    work: LiveWork,
-    values: Any,
-    sql: str,
-    after: Sequence[str] | None,
+    work: LiveWork, values: Mapping[str, Any], sql: str, after: Sequence[str] | None
 ) -> tuple[list[str], int] | None:
     """The last key of the next chunk, and how many rows it has; None if there are none."""
     keys = [quoted(PG, one) for one in values["key"]]
@@ -119,7 +116,7 @@ def _added(digests: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return sum(one[0] for one in digests), sum(one[1] for one in digests)
 
 
-async def _differing(work: LiveWork, values: Any, columns: str) -> str:
+async def _differing(work: LiveWork, values: Mapping[str, Any], columns: str) -> str:
     keys = [quoted(PG, one) for one in values["key"]]
     picked = f"ROW({', '.join(keys)})::text AS key, ROW({columns})::text AS said"
     sides = [

@@ -120,11 +120,11 @@ def _moved(table: Table, sql: str, cell: Cell, check: str) -> list[str]:
         return []
     source = table.partition_sql(default)
     columns = table.quoted(*(one.name for one in table.writable))
+    moved = f"WITH moved AS (DELETE FROM {source} WHERE {within(table, cell)} RETURNING {columns})"
     return [
         f"LOCK TABLE {source} IN ACCESS EXCLUSIVE MODE",
         f"ALTER TABLE {sql} ADD CONSTRAINT {quoted(PG, check)} CHECK ({within(table, cell)})",
-        f"WITH moved AS (DELETE FROM {source} WHERE {within(table, cell)} RETURNING {columns}) "
-        f"INSERT INTO {sql} ({columns}) SELECT {columns} FROM moved",
+        f"{moved} INSERT INTO {sql} ({columns}) SELECT {columns} FROM moved",
     ]
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,6 @@ from hourhand.operations.partitions.postgresql_facts import (
 from hourhand.operations.partitions.shapes import AddConfig, MergeConfig, SplitConfig
 from hourhand.operations.quoting import quoted
 from hourhand.rules.operations import PREFIX, temporary
-import itertools
 
 LONGEST_NAME = 63
 ABOVE = "above"
@@ -36,6 +36,9 @@ SELECT has_schema_privilege(to_regnamespace(quote_ident($2)), 'CREATE') AS may_c
        (SELECT count(*) FROM pg_stat_replication) AS replicas,
        ARRAY(SELECT pubname::text FROM pg_publication_tables WHERE schemaname = $2 AND tablename = $3
              UNION SELECT pubname::text FROM pg_publication WHERE puballtables ORDER BY 1) AS publications,
+       ARRAY(SELECT c.relname::text FROM pg_class c
+             WHERE c.relkind = 'r' AND NOT c.relispartition AND c.relname ^@ $4
+             AND obj_description(c.oid, 'pg_class') ^@ $1) AS kept,
        ARRAY(SELECT c.oid::regclass::text FROM pg_class c
              WHERE c.relkind = 'r' AND NOT c.relispartition AND c.relname ^@ $4
              AND obj_description(c.oid, 'pg_class') ^@ $1
@@ -72,6 +75,8 @@ class PgFacts:
     """Names that the new partitions would have, and others have already."""
     leftovers: tuple[str, ...] = ()
     """Statements that take away what an operation that was given up has left."""
+    kept: frozenset[str] = frozenset()
+    """Names of what earlier operations replaced."""
     expired: tuple[str, ...] = ()
     """What earlier operations replaced, and need not be kept any longer."""
     may_create: bool = True
@@ -107,16 +112,17 @@ def shadow_name(partition: str, what: str = "") -> str:
     return temporary("shadow", partition, what)
 
 
-def old_name(partition: str, into: str) -> str:
-    """What was replaced."""
-    return temporary("old", partition, into)
+def old_name(partition: str, into: str, kept: frozenset[str]) -> str:
+    """What was replaced; the like may have been before."""
+    names = (temporary("old", partition, f"{into} {number}") for number in range(len(kept) + 1))
+    return next(name for name in names if name not in kept)
 
 
 async def inspect(config: TableConfig, look: Look, table: Table) -> PgFacts:
     """Look at what the boundary concerns."""
     session = look.source
-    column, type_ = require_key(table)
-    given = await _given(config, look, table, column, type_)
+    _, type_ = require_key(table)
+    given = await _given(config, look, table)
     wanted = tuple([await normal(session, type_, value, field=field) for field, value in given])
     bounds = [bound for one in table.partitions for bound in (one.low, one.high) if bound is not None]
     ranks = await ranked(session, table, [*bounds, *wanted])
@@ -137,6 +143,7 @@ async def inspect(config: TableConfig, look: Look, table: Table) -> PgFacts:
         default=await read_relation(session, table.partition_sql(default), default.name) if default else None,
         taken=await _taken(session, table, names),
         leftovers=await _leftovers(session, table),
+        kept=frozenset(around["kept"]),
         expired=tuple(around["expired"]),
         may_create=around["may_create"],
         oldest=around["oldest"],
@@ -145,12 +152,12 @@ async def inspect(config: TableConfig, look: Look, table: Table) -> PgFacts:
     )
 
 
-async def _given(config: TableConfig, look: Look, table: Table, column: str, type_: str) -> list[tuple[str, str]]:
+async def _given(config: TableConfig, look: Look, table: Table) -> list[tuple[str, str]]:
     match config:
         case AddConfig(interval=None):
             return [("boundaries", value) for value in config.boundaries]
         case AddConfig(interval=str(interval)):
-            return [("interval", one) for one in await _grid(config, interval, look, table, column, type_)]
+            return [("interval", one) for one in await _grid(config, interval, look, table)]
         case SplitConfig():
             return [("boundary", config.boundary)]
         case MergeConfig(boundary=str(boundary)):
@@ -158,8 +165,9 @@ async def _given(config: TableConfig, look: Look, table: Table, column: str, typ
     return []
 
 
-async def _grid(config: AddConfig, interval: str, look: Look, table: Table, column: str, type_: str) -> list[str]:
+async def _grid(config: AddConfig, interval: str, look: Look, table: Table) -> list[str]:
     """From where the last partition ends, or from `start`, to beyond the present: now, or the greatest number."""
+    column, type_ = require_key(table)
     ranged = [one for one in table.partitions if not one.default]
     if ranged and ranged[-1].high is None:
         raise Refused(
@@ -288,7 +296,7 @@ def chosen_merge(
     if wanted:
         at = ranks[wanted[0]]
         chosen = [one for one in ranged if at in {ranks.get(one.low or ""), ranks.get(one.high or "")}]
-        if len(chosen) != 2:
+        if len(chosen) != 2:  # noqa: PLR2004
             raise Refused(
                 f"{wanted[0]} is no boundary between two partitions of {table.shown}; there are {there}",
                 field="boundary",

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable
 
 from hourhand.model.operation import Plan, Step
 from hourhand.operations.catalog import read_table
+from hourhand.operations.catalog.table import Table
 from hourhand.operations.failures import LockNotGained, NotVerified, OperationFailure
 from hourhand.operations.locking import limit_waits
 from hourhand.operations.partitions.bounds import Cell
@@ -54,12 +56,7 @@ async def verify(work: LiveWork, step: Step) -> None:
     wrong += [f"the partition {name} is still there" for name in values["gone"] if table.partition(name) is not None]
     wrong += [f"{row['name']} was left behind" for row in await session.fetch(_LEFT, table.sql, PREFIX)]
     wrong += [f"the index {row['name']} is not valid" for row in await session.fetch(_INVALID, table.sql)]
-    default = table.default_partition
-    if default is not None:
-        for cell in wanted.values():
-            sql = f"SELECT EXISTS (SELECT FROM {table.partition_sql(default)} WHERE {within(table, cell)}) AS found"
-            if (await session.fetch(sql))[0]["found"]:
-                wrong.append(f"{default.name} has rows of {cell.shown}")
+    wrong += [row async for row in _astray(work, table, wanted.values())]
     if wrong:
         raise NotVerified("; ".join(wrong))
     work.facts["partitions"] = {name: cell.shown for name, cell in wanted.items()}
@@ -67,6 +64,16 @@ async def verify(work: LiveWork, step: Step) -> None:
         work.facts["kept"] = list(values["kept"])
     if values["undo"] is not None:
         work.facts["undo_boundary"] = values["undo"]
+
+
+async def _astray(work: LiveWork, table: Table, cells: Iterable[Cell]) -> AsyncIterator[str]:
+    default = table.default_partition
+    if default is None:
+        return
+    for cell in cells:
+        sql = f"SELECT EXISTS (SELECT FROM {table.partition_sql(default)} WHERE {within(table, cell)}) AS found"
+        if (await work.source.fetch(sql))[0]["found"]:
+            yield f"{default.name} has rows of {cell.shown}"
 
 
 async def give_up(work: LiveWork, plan: Plan) -> None:

@@ -98,6 +98,11 @@ def stop_if(condition: str, number: int, message: str) -> str:
     return f"IF {condition} BEGIN THROW {number}, {_text(message)}, 1; END"
 
 
+def line(value: str) -> str:
+    """A value as part of a comment, out of which it must not get."""
+    return " ".join(value.split())
+
+
 def _text(value: str) -> str:
     """A literal that may hold any character."""
     text = literal(MS, value)
@@ -154,7 +159,7 @@ def plan_add(config: AddConfig, state: BoundaryState) -> PartitionPlan:
     """NEXT USED and SPLIT RANGE at an empty end, which changes the catalog only."""
     if config.name_template is not None:
         raise Refused("partitions have numbers here, no names: leave it out", field="name_template")
-    lock = f"Sch-M on {state.table.shown} and every table of the function, for a moment"
+    lock = f"Sch-M on {line(state.table.shown)} and every table of the function, for a moment"
     steps = [
         found_step(state.table, config.tablespace),
         script_step("find the filegroup", "find", _FILEGROUP),
@@ -164,7 +169,7 @@ def plan_add(config: AddConfig, state: BoundaryState) -> PartitionPlan:
         steps.append(script_step("add boundaries ahead of time", "add", _premade(config), lock=lock))
     for value in config.boundaries:
         statements = _split(value, field="boundaries")
-        steps.append(script_step(f"add the boundary {value}", "add", *statements, lock=lock))
+        steps.append(script_step(f"add the boundary {line(value)}", "add", *statements, lock=lock))
     steps += [_verified(value, "boundaries") for value in config.boundaries]
     return PartitionPlan(steps=tuple(steps), notes=(RANGE_RIGHT, SERVES_ALL))
 
@@ -197,11 +202,13 @@ def _native(config: MoveConfig) -> None:
 def plan_split(config: SplitConfig, state: BoundaryState) -> PartitionPlan:
     """SPLIT RANGE; where the partition has rows, they are moved under the lock."""
     _native(config)
-    lock = f"Sch-M on {state.table.shown} and every table of the function, while rows are moved: nobody reads or writes"
+    lock = f"Sch-M on {line(state.table.shown)} and every table of the function, while rows are moved: nobody reads or writes"
     steps = (
         found_step(state.table),
         script_step("find the filegroup", "find", _FILEGROUP),
-        script_step(f"split at {config.boundary}", "split", *_split(config.boundary, field="boundary"), lock=lock),
+        script_step(
+            f"split at {line(config.boundary)}", "split", *_split(config.boundary, field="boundary"), lock=lock
+        ),
         _verified(config.boundary, "boundary"),
     )
     return PartitionPlan(steps=steps, notes=(RANGE_RIGHT, SERVES_ALL, _offline("split")))
@@ -212,12 +219,12 @@ def plan_merge(config: MergeConfig, state: BoundaryState) -> PartitionPlan:
     _native(config)
     if config.boundary is None:
         raise Refused("partitions have no names here: give the boundary that goes", field="partitions")
-    lock = f"Sch-M on {state.table.shown} and every table of the function, while rows are moved: nobody reads or writes"
+    lock = f"Sch-M on {line(state.table.shown)} and every table of the function, while rows are moved: nobody reads or writes"
     there = _there(config.boundary, field="boundary")
     steps = (
         found_step(state.table),
         script_step(
-            f"merge at {config.boundary}",
+            f"merge at {line(config.boundary)}",
             "merge",
             stop_if(f"NOT {there}", 50004, f"{config.boundary} is no boundary of the function"),
             _changed("MERGE", config.boundary, field="boundary"),
@@ -238,7 +245,7 @@ def _offline(what: str) -> str:
 def _verified(value: str, field: str, *, gone: bool = False) -> Step:
     wrong = f"{value} is still there" if gone else f"{value} is not there"
     condition = _there(value, field=field) if gone else f"NOT {_there(value, field=field)}"
-    return script_step(f"verify {value}", "verify", stop_if(condition, 50005, wrong))
+    return script_step(f"verify {line(value)}", "verify", stop_if(condition, 50005, wrong))
 
 
 async def inspect(config: TableConfig, look: Look, table: Table) -> None:

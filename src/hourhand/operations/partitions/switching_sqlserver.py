@@ -7,7 +7,7 @@ import re
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Step
 from hourhand.operations.failures import Refused
-from hourhand.operations.partitions.sqlserver import RANGE_RIGHT, found_step, repeated, script_step, stop_if
+from hourhand.operations.partitions.sqlserver import RANGE_RIGHT, found_step, line, repeated, script_step, stop_if
 from hourhand.operations.partitions.switching import SwitchConfig, SwitchPlan, SwitchState
 from hourhand.operations.quoting import literal, qualified
 
@@ -111,7 +111,7 @@ def _switched(state: SwitchState) -> Step:
         "switch the partitions",
         "switch",
         repeated("EXISTS (SELECT 1 FROM @leaving)", body),
-        lock=f"Sch-M on {state.table.shown} and the target, waited for at low priority for a minute",
+        lock=f"Sch-M on {line(state.table.shown)} and the target, waited for at low priority for a minute",
     )
 
 
@@ -129,5 +129,5 @@ def _truncated(state: SwitchState) -> Step:
         "truncate the partitions",
         "drop",
         repeated("EXISTS (SELECT 1 FROM @leaving)", body),
-        lock=f"Sch-M on {state.table.shown}, for a moment",
+        lock=f"Sch-M on {line(state.table.shown)}, for a moment",
     )

@@ -82,11 +82,16 @@ async def _write_streamed(
     """MariaDB: rows as they come, never all of them at once."""
     behind, count = _Behind(), 0
     try:
-        async with session.driver.cursor(asyncmy.cursors.SSCursor) as cursor:
-            await cursor.execute(sql, params or None)
+        cursor = session.driver.cursor(asyncmy.cursors.SSCursor)
+        await cursor.execute(sql, params or None)
+        try:
             while rows := await cursor.fetchmany(_ROWS):
                 count += len(rows)
                 await behind.next(_write_rows, writer, rows, forms)
+        except BaseException:
+            session.driver.close()  # rows that nobody reads are still on their way: it can be asked nothing more
+            raise
+        await cursor.close()
     except asyncmy.errors.MySQLError as error:
         raise mariadb.told(error, sql) from error
     except (OSError, EOFError, asyncio.IncompleteReadError) as error:
