@@ -28,6 +28,7 @@ WORDS: dict[str, str] = {
     "ID": "987654321",
     "ID...": "987654321",
     "EXPR": "@daily",
+    "KIND": "statistics_update",
 }
 """What to write for an argument, by its metavar."""
 NEEDED = {
@@ -35,6 +36,7 @@ NEEDED = {
     "--role": "viewer",
     "--from": "2026-01-01",
     "--to": "2026-01-02",
+    "--data-source": "unheard-of",
 }
 """And for an option that must be given."""
 BESIDE: dict[str, tuple[str, ...]] = {
@@ -51,6 +53,10 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "alert edit": ("--when", "failed"),
     "datasource add": ("postgresql://127.0.0.1:9/shop",),
     "datasource edit": ("--host", "127.0.0.1"),
+    "operation preview": ("--set", "data_source=unheard-of"),
+    "operation sample": ("--yes",),
+    "operation start": ("--set", "data_source=unheard-of", "--yes"),
+    "operation undo": ("--yes",),
     "token create": ("--role", "viewer"),
 }
 """What a command wants beside its arguments."""

@@ -89,6 +89,7 @@ def test_what_is_shown_is_asked_for_and_started(hourhand: Terminal, config: str)
     assert ran.code == 0, ran
     assert 'ANALYZE "orders";' in ran.out
     assert "of task 'operation:statistics_update': success after" in ran.out
+    assert "operation:statistics_update" not in hourhand("export", "--all").out, "every Hourhand makes its own"
 
 
 def test_without_a_terminal_somebody_must_have_approved_it(hourhand: Terminal, config: str) -> None:

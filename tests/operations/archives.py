@@ -22,7 +22,8 @@ _LEFTOVERS = {
 
 
 def config(folder: Path, **more: Any) -> dict[str, Any]:
-    """Archive the orders, and delete them."""
+    """Archive the orders, and delete them; the folder is made."""
+    folder.mkdir(exist_ok=True)
     return {"table": "orders", "output_dir": str(folder), "rows_per_file": 100, "delete_after_verify": True, **more}
 
 

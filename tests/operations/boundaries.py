@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from hourhand.operations.sessions.postgresql import PostgresSession
 from operations.asking import execute, fetch, value
-from operations.running import Interrupted
+from operations.running import Interrupted, InterruptedAttempt, run
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Awaitable, Callable
 
     from hourhand.model.data_source import Address
 
@@ -97,18 +99,74 @@ class Fault:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.statements = 0
+        self.checkpoint: Any = None
+        """The last one that was stored."""
         self._at: int | None = None
-        real = PostgresSession.execute
+        real, report = PostgresSession.execute, InterruptedAttempt.progress
 
         async def counted(session: PostgresSession, sql: str, *params: object) -> int:
-            if not sql.startswith(("SET ", "SELECT pg_advisory")):
+            if not sql.startswith("SET "):
                 self.statements += 1
                 if self.statements == self._at:
-                    raise Interrupted(None)
+                    raise Interrupted(self.checkpoint)
             return await real(session, sql, *params)
 
+        async def kept(attempt: InterruptedAttempt, *args: Any, **named: Any) -> None:
+            await report(attempt, *args, **named)
+            self.checkpoint = attempt.stored
+
         monkeypatch.setattr(PostgresSession, "execute", counted)
+        monkeypatch.setattr(InterruptedAttempt, "progress", kept)
 
     def arm(self, at: int | None) -> None:
         """Count from now on, and end there."""
-        self.statements, self._at = 0, at
+        self.statements, self._at, self.checkpoint = 0, at, None
+
+
+async def interrupted_everywhere(
+    kind: str, config: dict[str, Any], source: Address, fault: Fault, again: Callable[[], Awaitable[Any]], every: int
+) -> int:
+    """Run once, then be interrupted at statements and at lost checkpoints, go on, and come to the same end each time.
+
+    `again` makes what it works on anew, and afterwards tells what is there.
+    """
+    sources = {"source": source}
+    await again()
+    fault.arm(None)
+    whole = await run(kind, config, sources)
+    assert whole.summary
+    statements, end = fault.statements, await _end(source)
+    stops = [(number, None) for number in range(1, statements + 1, every)]
+    stops += [(None, number) for number in range(1, whole.checkpoints + 1)]
+    for statement, checkpoint in stops:
+        await again()
+        fault.arm(statement)
+        with pytest.raises(Interrupted):
+            await run(kind, config, sources, stop_at=checkpoint, lose_last=checkpoint is not None)
+        kept = fault.checkpoint
+        fault.arm(None)
+        ran = await run(kind, config, sources, checkpoint=kept)
+        assert ran.summary.get("partitions") == whole.summary["partitions"]
+        assert await _end(source) == end, (statement, checkpoint)
+    return len(stops)
+
+
+async def _end(source: Address) -> Any:
+    return await content(source, "events"), await bounds(source, "events"), await left(source)
+
+
+async def make_events(source: Address, *, rows: int = 60, rest: bool = True) -> None:
+    """Make `events`, by number: 0 to 100, 100 to 200; rows in both halves of each."""
+    await execute(
+        source,
+        "DO $$ DECLARE one text; BEGIN FOR one IN SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace "
+        "WHERE nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition LOOP "
+        "EXECUTE format('DROP TABLE %I', one); END LOOP; "
+        "FOR one IN SELECT proname FROM pg_proc WHERE proname ^@ '_hh_' LOOP "
+        "EXECUTE format('DROP FUNCTION %I', one); END LOOP; END $$",
+        "CREATE TABLE events (n int PRIMARY KEY, said text) PARTITION BY RANGE (n)",
+        "CREATE TABLE events_0 PARTITION OF events FOR VALUES FROM (0) TO (100)",
+        "CREATE TABLE events_100 PARTITION OF events FOR VALUES FROM (100) TO (200)",
+        *(["CREATE TABLE events_rest PARTITION OF events DEFAULT"] if rest else []),
+        f"INSERT INTO events SELECT 200 * n / {rows}, 'said ' || n FROM generate_series(0, {rows} - 1) n",
+    )

@@ -1,6 +1,6 @@
 """An attempt that ends at its so-manieth statement, on whichever data source: before it, or after, so that nobody knows.
 
-    total = await statements(kind, config, sources)
+    moments = await moments_of(kind, config, sources)           # "statement", "statement", "commit", …
     checkpoint = await stopped(kind, config, sources, at=17)
     ran = await run(kind, config, sources, checkpoint=checkpoint)
 
@@ -10,7 +10,7 @@ The statements are real, and so are the sessions: they are only counted.
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,11 +34,11 @@ class _Counter:
     """Counts the moments at which an attempt may end."""
 
     at: int | None
-    passed: int = 0
+    passed: list[str] = field(default_factory=list)
 
-    def moment(self) -> None:
-        self.passed += 1
-        if self.passed == self.at:
+    def moment(self, what: str = "statement") -> None:
+        self.passed.append(what)
+        if len(self.passed) == self.at:
             raise Interrupted(None)
 
 
@@ -70,12 +70,12 @@ class _Counted:
     async def transaction(self, *, isolation: str | None = None) -> AsyncIterator[None]:
         async with self._session.transaction(isolation=isolation):
             yield
-            self._counter.moment()
-        self._counter.moment()
+            self._counter.moment("commit")
+        self._counter.moment("commit")
 
 
-async def statements(kind: str, config: Mapping[str, Any], sources: Sources) -> int:
-    """Return at how many moments a whole run may end."""
+async def moments_of(kind: str, config: Mapping[str, Any], sources: Sources) -> list[str]:
+    """Return the moments at which a whole run may end: next to a commit, or to another statement."""
     counter = _Counter(None)
     await _run(kind, config, sources, counter)
     return counter.passed

@@ -35,8 +35,8 @@ async def fresh(source: Address, *, rows: int = 40, rest: bool = False, start: d
         await execute(source, "DROP TABLE IF EXISTS orders, orders_2026_01, orders_2026_02, old CASCADE")
     else:
         beside = archive(source)
-        await execute(source, f"DROP DATABASE IF EXISTS `{beside}`", f"CREATE DATABASE `{beside}`")
-        await execute(source, "DROP TABLE IF EXISTS orders, orders_2026_01, orders_2026_02, old")
+        await execute(source, f"CREATE DATABASE IF NOT EXISTS `{beside}`")
+        await execute(source, f"DROP TABLE IF EXISTS orders, orders_2026_01, orders_2026_02, old, `{beside}`.old")
     return await make_orders(source, rows=rows, months=3, rest=rest, indexes=False, start=start)
 
 
@@ -70,14 +70,14 @@ async def lost_at_every_statement(
     *,
     extra: tuple[str, ...] = (),
 ) -> int:
-    """Lose the executor after each statement, and at each checkpoint, and go on; how often that was."""
+    """Lose the executor after each statement, and each checkpoint, and go on; how often that was."""
     times = 0
-    for how in ("stop_after", "stop_at", "lose_last"):
+    for how in ("stop_after", "lose_last"):
         number = 0
         while True:
             number += 1
             await make()
-            given: dict[str, Any] = {"stop_at" if how == "lose_last" else how: number, "lose_last": how == "lose_last"}
+            given: dict[str, Any] = {how: number} if how == "stop_after" else {"stop_at": number, "lose_last": True}
             try:
                 ran = await run(KIND, config, {"source": source}, extra=extra, **given)
             except Interrupted as first:

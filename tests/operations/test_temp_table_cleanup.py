@@ -115,7 +115,7 @@ async def test_undo_gives_the_names_back(source: Address, later: Any) -> None:
     assert "tmp_a" not in await names(source)
     undo = moved.summary["undo"]
     assert undo["kind"] == "custom"
-    await execute(source, *(step["sql"] for step in undo["config"]["steps"]))
+    await run(undo["kind"], undo["config"], {"source": source})
     assert await names(source) == {"tmp_a"}
     if source.dialect is Dialect.POSTGRESQL:
         assert await value(source, "SELECT obj_description('tmp_a'::regclass)") == "it's mine"

@@ -76,10 +76,14 @@ class _Choice:
 
     def of(self, tasks: Iterable[Json]) -> list[Json]:
         """Those of these; what is left out is said."""
+        from hourhand.rules.operation_tasks import BUILT_IN
+
         ours = {self.managed_by} if self.managed_by else {None, f"file:{self.name}"}
         chosen: list[Json] = []
         left: list[Json] = []
         for task in tasks:
+            if task["managed_by"] == BUILT_IN:
+                continue  # every Hourhand makes its own
             (chosen if self.everything or task["managed_by"] in ours else left).append(task)
         if left and not self.managed_by:
             owners = ", ".join(sorted({one["managed_by"] for one in left}))

@@ -30,7 +30,12 @@ Kind = Annotated[
         autocompletion=completing.operation_kinds,
     ),
 ]
-InstanceId = Annotated[int, typer.Argument(metavar="INSTANCE", help="The instance's id.", show_default=False)]
+InstanceId = Annotated[
+    int,
+    typer.Argument(
+        metavar="ID", min=1, help="The instance's id.", show_default=False, autocompletion=completing.instances
+    ),
+]
 _DIALECTS = ("postgresql", "mariadb", "mysql", "sqlite", "sqlserver")
 _NO = "refused"
 

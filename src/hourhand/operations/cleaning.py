@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from hourhand.operations.transfer.keyset import (
 from hourhand.operations.work import LiveWork
 from hourhand.rules.operations import cutoff
 
+_CLOCK = re.compile(r"\b(now|sysdate|curdate|current_(date|time|timestamp)|localtime(stamp)?)\b", re.IGNORECASE)
 _PASSES = 3
 """How often what was added meanwhile is looked for; what comes after that is left for the next time."""
 
@@ -168,6 +170,8 @@ def row_notes(config: CleaningConfig, rows: Rows) -> list[str]:
         column = table.column(config.time_column or "")
         if column is not None and column.nullable:
             notes.append(f"rows whose {column.name} is NULL stay")
+    if config.where is not None and _CLOCK.search(config.where):
+        notes.append("`where` asks the clock, so that more rows qualify while it is at work: `older_than` is fixed")
     if table.triggers:
         fired = "not fired for dropped partitions" if rows.partitions else "fired for each row if they are for DELETE"
         notes.append(f"triggers {', '.join(table.triggers)} are {fired}")
@@ -195,8 +199,7 @@ async def guess(session: Session, table: str, condition: str) -> int:
             told = (await session.fetch(f"EXPLAIN (FORMAT JSON) {query}"))[0]["QUERY PLAN"]
             return int((json.loads(told) if isinstance(told, str) else told)[0]["Plan"]["Plan Rows"])
         case Dialect.MARIADB | Dialect.MYSQL:
-            extended = "EXTENDED " if session.dialect is Dialect.MARIADB else ""
-            row = (await session.fetch(f"EXPLAIN {extended}{query}"))[0]
+            row = (await session.fetch(f"EXPLAIN {query}"))[0]
             return round(float(row["rows"] or 0) * float(row.get("filtered") or 100) / 100)
     return int((await session.fetch(f"SELECT count(*) AS n FROM {table} WHERE {condition}"))[0]["n"])  # noqa: S608
 

@@ -17,12 +17,9 @@ def script_step(name: str, statements: Sequence[Statement], given: Mapping[str, 
     lines = [_said(one) for one in statements]
     if given["in_transaction"]:
         lines = ["BEGIN TRANSACTION;", *lines, "COMMIT TRANSACTION;"]
-    if given["rollback_sql"] is not None:
-        caught = [
-            "IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;",
-            _said(Statement(Dialect.SQLSERVER, given["rollback_sql"])),
-        ]
-        lines = ["BEGIN TRY", *_inside(lines), "END TRY", "BEGIN CATCH", *_inside([*caught, "THROW;"]), "END CATCH;"]
+    elif given["rollback_sql"] is not None:  # a transaction is taken back by XACT_ABORT
+        back = _said(Statement(Dialect.SQLSERVER, given["rollback_sql"]))
+        lines = ["BEGIN TRY", *_inside(lines), "END TRY", "BEGIN CATCH", *_inside([back, "THROW;"]), "END CATCH;"]
     if given["check_sql"] is not None:
         asked = given["check_sql"].strip().rstrip(";")
         lines = [f"IF ISNULL(({asked}), 0) = 0", "BEGIN", *_inside(lines), "END;"]
@@ -40,7 +37,7 @@ def _said(statement: Statement) -> str:
     text = statement.text.rstrip(";").rstrip()
     if statement.own_batch:
         said = literal(Dialect.SQLSERVER, text)
-        return f"EXEC ({said if said.startswith('N') else f'N{said}'});"
+        return f"EXEC sys.sp_executesql {said if said.startswith('N') else f'N{said}'};"
     return f"{text};"
 
 

@@ -18,7 +18,8 @@ async def carried_out(work: LiveWork, step: Step) -> int | None:
         touched = await work.climb(step, lambda: _executed(work, step))
         await _require_done(work, step)
     except (StatementFailed, NotVerified) as error:
-        if step.values["rollback"] is not None:
+        # A transaction that failed has left nothing: to take that back would take back what was there before.
+        if step.values["rollback"] is not None and (isinstance(error, NotVerified) or not step.transaction):
             await _taken_back(work, step, error)
         raise
     return touched

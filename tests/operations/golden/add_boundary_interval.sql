@@ -1,4 +1,4 @@
--- add_boundary on sqlserver, plan 556747206a817f4efd88e636ab00f52d
+-- add_boundary on sqlserver, plan 8d4aab353c28b42a64f90036e04a14eb
 -- To be read and run by hand: Hourhand has never executed this on a server.
 -- Note: RANGE RIGHT is assumed: a boundary is the first value of the partition above it; the script stops at RANGE LEFT
 -- Note: a partition function may serve several tables and indexes: the script lists them first, and all of them change
@@ -40,7 +40,7 @@ IF EXISTS (SELECT 1 FROM sys.partitions AS p
 
 -- 4. add: add boundaries ahead of time
 --    locks: Sch-M on dbo.orders and every table of the function, for a moment
-WHILE (SELECT COUNT(*) FROM sys.partition_range_values AS v WHERE v.function_id = @function_id AND CONVERT(datetime2(3), v.value) > SYSUTCDATETIME()) <= 4
+WHILE 4 >= (SELECT COUNT(*) FROM sys.partition_range_values AS v WHERE v.function_id = @function_id AND CONVERT(datetime2(3), v.value) > SYSUTCDATETIME())
 BEGIN
     SET @next = DATEADD(MONTH, 1, (SELECT MAX(CONVERT(datetime2(3), v.value)) FROM sys.partition_range_values AS v WHERE v.function_id = @function_id));
     SELECT @sql = STRING_AGG(CONVERT(nvarchar(max), N'ALTER PARTITION SCHEME ' + QUOTENAME(s.name)

@@ -1,4 +1,4 @@
--- merge_boundary on sqlserver, plan 4ba214d9ccdedaa283d787118af1b4f7
+-- merge_boundary on sqlserver, plan 9ff491a3b269b3b14ec4849f36933fda
 -- To be read and run by hand: Hourhand has never executed this on a server.
 -- Note: RANGE RIGHT is assumed: a boundary is the first value of the partition above it; the script stops at RANGE LEFT
 -- Note: a partition function may serve several tables and indexes: the script lists them first, and all of them change
@@ -25,7 +25,7 @@ WHERE s.function_id = @function_id
 ORDER BY 1, 2, 3;
 
 -- 2. merge: merge at 5000
---    locks: Sch-M on dbo.orders and every table of the function, while rows are moved: nobody reads or writes
+--    locks: Sch-M on dbo.orders and every table of the function: nobody reads or writes while rows are moved
 IF NOT EXISTS (SELECT 1 FROM sys.partition_range_values AS v WHERE v.function_id = @function_id AND TRY_CONVERT(decimal(38, 10), v.value) = CONVERT(decimal(38, 10), 5000)) BEGIN THROW 50004, N'5000 is no boundary of the function', 1; END;
 SET @sql = N'ALTER PARTITION FUNCTION ' + QUOTENAME(@function) + N'() MERGE RANGE (' + N'5000' + N')';
 EXEC sys.sp_executesql @sql;

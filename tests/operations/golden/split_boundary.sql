@@ -1,4 +1,4 @@
--- split_boundary on sqlserver, plan a6a572afd10f2841fec5fa36e8562994
+-- split_boundary on sqlserver, plan fc0880b274704e46b8fdf77766f7fc70
 -- To be read and run by hand: Hourhand has never executed this on a server.
 -- Note: RANGE RIGHT is assumed: a boundary is the first value of the partition above it; the script stops at RANGE LEFT
 -- Note: a partition function may serve several tables and indexes: the script lists them first, and all of them change
@@ -33,7 +33,7 @@ WHERE s.function_id = @function_id AND @filegroup IS NULL
 ORDER BY d.destination_id DESC;
 
 -- 3. split: split at it's
---    locks: Sch-M on s.o]rd'ers and every table of the function, while rows are moved: nobody reads or writes
+--    locks: Sch-M on s.o]rd'ers and every table of the function: nobody reads or writes while rows are moved
 IF EXISTS (SELECT 1 FROM sys.partition_range_values AS v WHERE v.function_id = @function_id AND TRY_CONVERT(nvarchar(4000), v.value) = CONVERT(nvarchar(4000), N'it''s')) SET @sql = NULL ELSE SELECT @sql = STRING_AGG(CONVERT(nvarchar(max), N'ALTER PARTITION SCHEME ' + QUOTENAME(s.name)
     + N' NEXT USED ' + QUOTENAME(@filegroup)), N'; ')
 FROM sys.partition_schemes AS s WHERE s.function_id = @function_id;

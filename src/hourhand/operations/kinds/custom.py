@@ -51,7 +51,7 @@ class CustomStep(BaseModel):
     timeout_ms: int | None = Field(default=None, ge=1)
     """How long each of its statements may take; by default `statement_timeout_ms`."""
     rollback_sql: Sql | None = None
-    """The statement that takes it back: executed if the step fails, and by the undo of the whole."""
+    """The statement that takes it back: executed by the undo of the whole, and if the step fails in no transaction."""
 
     @field_validator("sql", mode="before")
     @classmethod
@@ -229,7 +229,7 @@ def _step(
     table = _table(config, state)
     marker = f"INSERT INTO {table} (operation, step) VALUES ({marks})"  # noqa: S608 - a name of ours
     texts = [one.text.rstrip(";").rstrip() if one.first != "CREATE" else one.text for one in statements]
-    told = "" if given.rollback_sql is None else "\n".join(
+    told = "" if given.rollback_sql is None or together else "\n".join(
         f"-- if that fails: {line}" for line in given.rollback_sql.strip().splitlines()
     )  # fmt: skip
     return Step(

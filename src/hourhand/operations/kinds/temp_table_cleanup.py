@@ -53,7 +53,7 @@ class TempTableConfig(Config):
     exclude: tuple[Name, ...] = ()
     """Names or patterns of tables that stay."""
     quarantine_hours: int = Field(default=72, ge=1, le=24 * 366)
-    """How long a table is kept under another name before it is dropped by this operation's next run."""
+    """How long a table is kept under another name before this operation, done again, drops it."""
 
     @field_validator("name_pattern")
     @classmethod

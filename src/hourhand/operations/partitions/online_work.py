@@ -69,17 +69,19 @@ async def _next(
     work: LiveWork, values: Mapping[str, Any], sql: str, after: Sequence[str] | None
 ) -> tuple[list[str], int] | None:
     """The last key of the next chunk, and how many rows it has; None if there are none."""
-    keys = [quoted(PG, one) for one in values["key"]]
+    keys = [f"o.{quoted(PG, one)}" for one in values["key"]]  # with its table, since a key may be called anything
     listed = ", ".join(keys)
     marks = ", ".join(f"${number}::text::{one}" for number, one in enumerate(values["types"], 1))
     where = f"WHERE ({listed}) > ({marks}) " if after is not None else ""
+    named = ", ".join(f"{one} AS k{number}" for number, one in enumerate(keys))
+    texts = ", ".join(f"chunk.k{number}::text AS k{number}" for number in range(len(keys)))
     rows = await work.source.fetch(
-        f"SELECT {', '.join(f'{one}::text AS k{number}' for number, one in enumerate(keys))}, n "
-        f"FROM (SELECT {listed}, row_number() OVER (ORDER BY {listed}) AS n FROM {sql} "
-        f"{where}ORDER BY {listed} LIMIT {int(values['chunk_rows'])}) AS chunk ORDER BY n DESC LIMIT 1",
+        f"SELECT {texts}, chunk.place FROM (SELECT {named}, row_number() OVER (ORDER BY {listed}) AS place "
+        f"FROM {sql} AS o {where}ORDER BY {listed} LIMIT {int(values['chunk_rows'])}) AS chunk "
+        "ORDER BY chunk.place DESC LIMIT 1",
         *(after or ()),
     )
-    return ([rows[0][f"k{number}"] for number in range(len(keys))], int(rows[0]["n"])) if rows else None
+    return ([rows[0][f"k{number}"] for number in range(len(keys))], int(rows[0]["place"])) if rows else None
 
 
 async def compare(work: LiveWork, step: Step) -> None:

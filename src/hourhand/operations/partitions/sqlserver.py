@@ -62,6 +62,7 @@ _NEXT_USED = """SELECT @sql = STRING_AGG(CONVERT(nvarchar(max), N'ALTER PARTITIO
 FROM sys.partition_schemes AS s WHERE s.function_id = @function_id"""
 _SPLIT_AT_NEXT = """SET @sql = N'ALTER PARTITION FUNCTION ' + QUOTENAME(@function) + N'() SPLIT RANGE ('''
         + CONVERT(nvarchar(30), @next, 126) + N''')'"""
+_MOVING = "Sch-M on {} and every table of the function: nobody reads or writes while rows are moved"
 _EXECUTE = "EXEC sys.sp_executesql @sql"
 _LAST_FILLED = """EXISTS (SELECT 1 FROM sys.partitions AS p
     JOIN sys.indexes AS i ON i.object_id = p.object_id AND i.index_id = p.index_id
@@ -189,7 +190,7 @@ def _premade(config: AddConfig) -> str:
         "AND CONVERT(datetime2(3), v.value) > SYSUTCDATETIME())"
     )
     step = f"SET @next = DATEADD({_PART[given[2]]}, {int(given[1])}, {last})"
-    return repeated(f"{ahead} <= {config.premake_count}", (step, _NEXT_USED, _EXECUTE, _SPLIT_AT_NEXT, _EXECUTE))
+    return repeated(f"{config.premake_count} >= {ahead}", (step, _NEXT_USED, _EXECUTE, _SPLIT_AT_NEXT, _EXECUTE))
 
 
 def _native(config: MoveConfig) -> None:
@@ -202,7 +203,7 @@ def _native(config: MoveConfig) -> None:
 def plan_split(config: SplitConfig, state: BoundaryState) -> PartitionPlan:
     """SPLIT RANGE; where the partition has rows, they are moved under the lock."""
     _native(config)
-    lock = f"Sch-M on {line(state.table.shown)} and every table of the function, while rows are moved: nobody reads or writes"
+    lock = _MOVING.format(line(state.table.shown))
     steps = (
         found_step(state.table),
         script_step("find the filegroup", "find", _FILEGROUP),
@@ -219,7 +220,7 @@ def plan_merge(config: MergeConfig, state: BoundaryState) -> PartitionPlan:
     _native(config)
     if config.boundary is None:
         raise Refused("partitions have no names here: give the boundary that goes", field="partitions")
-    lock = f"Sch-M on {line(state.table.shown)} and every table of the function, while rows are moved: nobody reads or writes"
+    lock = _MOVING.format(line(state.table.shown))
     there = _there(config.boundary, field="boundary")
     steps = (
         found_step(state.table),

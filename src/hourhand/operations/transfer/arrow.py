@@ -109,7 +109,7 @@ def schema_of(forms: Sequence[Form]) -> Any:  # noqa: ANN401
 
 def text_options(forms: Sequence[Form], *, header: bool, block: int = 1 << 25) -> dict[str, Any]:
     """How the text is read; what is quoted is never NULL."""
-    types = {form.name: pa.string() if form.form == "bytes" else form.arrow for form in forms}
+    types = {form.name: pa.string() if _is_decoded(form) else form.arrow for form in forms}
     return {
         "read_options": pa.csv.ReadOptions(
             column_names=[form.name for form in forms], skip_rows=0, skip_rows_after_names=int(header), block_size=block
@@ -130,9 +130,9 @@ def from_text(text: bytes, forms: Sequence[Form]) -> Any:  # noqa: ANN401
     """Rows of CSV, without header, as a batch."""
     try:
         table = pa.csv.read_csv(pa.BufferReader(text), **text_options(forms, header=False, block=len(text) + 1))
+        return decoded(table.combine_chunks().to_batches(), forms)
     except pa.ArrowInvalid as error:
         raise _unkept(error) from error
-    return decoded(table.combine_chunks().to_batches(), forms)
 
 
 def decoded(batches: Iterable[Any], forms: Sequence[Form]) -> Any:  # noqa: ANN401
@@ -141,15 +141,21 @@ def decoded(batches: Iterable[Any], forms: Sequence[Form]) -> Any:  # noqa: ANN4
     if not found:
         return pa.RecordBatch.from_pylist([], schema=schema_of(forms))
     (batch,) = found
-    if all(form.form != "bytes" for form in forms):
+    if not any(map(_is_decoded, forms)):
         return batch
-    columns = [
-        pa.array([None if one is None else bytes.fromhex(one[2:]) for one in column.to_pylist()], pa.binary())
-        if form.form == "bytes"
-        else column
-        for column, form in zip(batch.columns, forms, strict=True)
-    ]
+    columns = [_decoded(column, form) for column, form in zip(batch.columns, forms, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=schema_of(forms))
+
+
+def _is_decoded(form: Form) -> bool:
+    """Whether Arrow does not read it from CSV itself."""
+    return form.form == "bytes" or pa.types.is_decimal256(form.arrow)
+
+
+def _decoded(column: Any, form: Form) -> Any:  # noqa: ANN401
+    if form.form == "bytes":
+        return pa.array([None if one is None else bytes.fromhex(one[2:]) for one in column.to_pylist()], pa.binary())
+    return pc.cast(column, form.arrow) if _is_decoded(form) else column
 
 
 def to_text(batch: Any, forms: Sequence[Form]) -> bytes:  # noqa: ANN401

@@ -116,8 +116,14 @@ class ArchiveSource:
         return self._plain(f"SELECT {names} FROM {relation} WHERE {self._where(lo=lo)}", marked=bool(self.key))  # noqa: S608
 
     def _selected(self, name: str, type_: str) -> str:
-        """MariaDB tells only six digits of a FLOAT, and the bits of a BIT as bytes."""
+        """As the checksum sees it: MariaDB tells only six digits of a FLOAT, and the bits of a BIT as bytes; PostgreSQL
+        writes a few types in another way than their text (`char` filled up, `inet` without its mask).
+        """
         plain = quoted(self.dialect, name)
+        if self.dialect is Dialect.POSTGRESQL and (
+            type_.startswith("character(") or form_of(self.dialect, name, type_).form == "other"
+        ):
+            return f"{plain}::text AS {plain}"
         if self.dialect in _MARIA and type_.lower().startswith("float"):
             return f"CAST({plain} AS DOUBLE) AS {plain}"
         if self.dialect in _MARIA and type_.lower().startswith("bit"):

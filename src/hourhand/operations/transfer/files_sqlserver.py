@@ -43,12 +43,14 @@ def plan_archive(config: ArchiveConfig, table: Table) -> Plan:
             name="read the file again", phase="verify", side=Side.EXECUTOR, duration=Duration.BY_SIZE,
             sql=(f"-- bcp {_argument(again)} in {_argument(file)} {_LOGIN} {_NATIVE} -E",),
         ),
-        Step(name="compare both ways", phase="verify", sql=_compared(query, again), duration=Duration.BY_SIZE),
+        Step(name="compare both ways", phase="verify", sql=_compared(query, again), duration=Duration.BY_SIZE,
+             transaction=False),
     ]  # fmt: skip
     if config.delete_after_verify:
         steps.append(
             Step(name="delete what was archived", phase="delete", sql=_deleted(table.sql, where),
-                 lock=f"row locks on {table.shown}, {_CHUNK} rows at a time", duration=Duration.BY_SIZE)
+                 lock=f"row locks on {table.shown}, {_CHUNK} rows at a time", duration=Duration.BY_SIZE,
+                 transaction=False)
         )  # fmt: skip
     steps.append(Step(name=f"drop {beside}", phase="clean", sql=(f"DROP TABLE {again}",)))
     return Plan(
@@ -76,8 +78,9 @@ def plan_restore(config: RestoreConfig) -> Plan:
     moved = (
         "SET XACT_ABORT ON",
         "BEGIN TRANSACTION",
-        f"INSERT INTO {target} WITH (TABLOCK) SELECT * FROM {again}",  # noqa: S608
-        f"IF @@ROWCOUNT <> (SELECT COUNT(*) FROM {again}) THROW 50000, 'not all rows came back', 1",  # noqa: S608
+        f"DECLARE @again bigint = (SELECT COUNT_BIG(*) FROM {again})",  # noqa: S608
+        f"INSERT INTO {target} SELECT * FROM {again}",  # noqa: S608
+        "IF ROWCOUNT_BIG() <> @again THROW 50000, 'not all rows came back', 1",
         "COMMIT TRANSACTION",
     )
     return Plan(
@@ -91,7 +94,7 @@ def plan_restore(config: RestoreConfig) -> Plan:
                 sql=(f"-- bcp {_argument(again)} in {_argument(config.manifest)} {_LOGIN} {_NATIVE} -E",),
             ),
             Step(name="put the rows back", phase="load", sql=moved, transaction=False, duration=Duration.BY_SIZE,
-                 lock=f"TABLOCK on {schema}.{table}"),
+                 lock=f"row locks on {schema}.{table}, or one on all of it if they are many"),
             Step(name=f"drop {beside}", phase="clean", sql=(f"DROP TABLE {again}",)),
         ),
         notes=(
@@ -104,13 +107,16 @@ def plan_restore(config: RestoreConfig) -> Plan:
 
 def _compared(query: str, again: str) -> tuple[str, ...]:
     """EXCEPT takes equal rows for one, so they are counted too."""
-    ours, file = f"({query}) AS ours", f"(SELECT * FROM {again}) AS again"  # noqa: S608
     checks = {
-        f"(SELECT COUNT_BIG(*) FROM {ours}) <> (SELECT COUNT_BIG(*) FROM {file})": "another number of rows",  # noqa: S608
+        "@ours <> @again": "another number of rows than the table",
         f"EXISTS ({query} EXCEPT SELECT * FROM {again})": "not all rows of the table",  # noqa: S608
         f"EXISTS (SELECT * FROM {again} EXCEPT {query})": "rows that the table does not have",  # noqa: S608
     }
-    return tuple(f"IF {check} THROW 50000, 'the file has {what}', 1" for check, what in checks.items())
+    return (
+        f"DECLARE @ours bigint = (SELECT COUNT_BIG(*) FROM ({query}) AS ours)",  # noqa: S608
+        f"DECLARE @again bigint = (SELECT COUNT_BIG(*) FROM {again})",  # noqa: S608
+        *(f"IF {check} THROW 50000, 'the file has {what}', 1" for check, what in checks.items()),
+    )
 
 
 def _deleted(table: str, where: str) -> tuple[str, ...]:

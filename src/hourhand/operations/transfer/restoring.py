@@ -277,7 +277,10 @@ def to_lines(batch: Any, forms: Sequence[Canonical], dialect: Dialect) -> bytes:
     r"""A batch as the lines of COPY and LOAD DATA: tabs between values, `\N` for NULL."""
     columns = []
     for column, form in zip(batch.columns, forms, strict=True):
-        text = canonical_text(column, Canonical.TEXT if form is Canonical.DOCUMENT else form)
+        if pa.types.is_floating(column.type):
+            text = pc.cast(pc.cast(column, pa.float64()), pa.string())  # with the sign of a zero, and short
+        else:
+            text = canonical_text(column, Canonical.TEXT if form is Canonical.DOCUMENT else form)
         if form is Canonical.BYTES and dialect is Dialect.POSTGRESQL:
             text = pc.binary_join_element_wise("\\x", text, "")
         for sign, written in (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):

@@ -1,0 +1,295 @@
+"""What every kind promises on every dialect: pure plans, nothing but the plan, resumable, cancellable, told.
+
+`contract_cases.py` has the cells. The exhaustive variants, at every checkpoint and every report, are run by
+`make chaos`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sqlglot
+
+from hourhand.model.data_source import Address, Dialect
+from hourhand.model.errors import InvalidInput
+from hourhand.model.operation import Support
+from hourhand.model.task import TaskDefinition
+from hourhand.model.words import OutcomeKind, TaskType
+from hourhand.operations import looking
+from hourhand.operations.catalogue import Catalogue
+from hourhand.operations.runner import OperationRunner
+from hourhand.rules.operations import plan_hash
+from operations.contract_cases import CELLS, DONE, Again, Cell
+from operations.contract_ground import Ground, Picture, logical, picture
+from operations.contract_listening import changes, listening, unplanned
+from operations.running import Interrupted, InterruptedAttempt, desk, preview, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from operations.running import Ran
+    from postgres import Cluster
+
+GOLDEN = Path(__file__).parent / "golden"
+KINDS = Catalogue().all()
+LATER = dt.datetime.now(dt.UTC).replace(minute=30, second=0, microsecond=0) + dt.timedelta(days=20)
+"""What clocks show: the same to every attempt, so that what they leave can be compared."""
+SERVER = Address(dialect=Dialect.SQLSERVER, host="sql.invalid", database="shop")
+cells = pytest.mark.parametrize("cell", DONE, ids=lambda cell: cell.id)
+
+
+@pytest.fixture
+def ground(cell: Cell, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+    """Return fresh data sources of the cell's dialect, whose clocks stand still."""
+
+    class Still(dt.datetime):
+        @classmethod
+        def now(cls, tz: dt.tzinfo | None = None) -> Any:
+            return LATER.astimezone(tz)
+
+    monkeypatch.setattr(looking, "datetime", Still)
+    clocks = looking._CLOCKS  # noqa: SLF001 - nothing else knows them
+    monkeypatch.setitem(clocks, Dialect.POSTGRESQL, f"SELECT timestamptz '{LATER.isoformat()}' AS now")
+    monkeypatch.setitem(clocks, Dialect.MARIADB, f"SELECT TIMESTAMP '{LATER:%Y-%m-%d %H:%M:%S}' AS now")
+    short = {Dialect.POSTGRESQL: "pg", Dialect.MARIADB: "maria", Dialect.SQLITE: "sqlite"}[cell.dialect]
+    folder = tmp_path / "files"
+    folder.mkdir()
+    target = request.getfixturevalue(f"{short}_target") if cell.target else None
+    return Ground(source=request.getfixturevalue(f"{short}_source"), target=target, folder=folder)
+
+
+def test_every_kind_has_a_cell_for_every_dialect() -> None:
+    told = {(cell.kind, cell.dialect): cell.expected for cell in CELLS}
+    assert len(told) == len(CELLS), "a cell is there twice"
+    assert {kind for kind, _ in told} == {kind.kind for kind in KINDS}, "add the kind to contract_cases.CELLS"
+    for kind in KINDS:
+        for dialect in Dialect:
+            as_on = Dialect.MARIADB if dialect is Dialect.MYSQL else dialect
+            assert kind.support(dialect)[0] is told[kind.kind, as_on], f"{kind.kind} on {dialect.value}"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+def test_a_kind_describes_itself(kind: Any) -> None:
+    assert kind.title[0].isupper()
+    assert kind.config.model_validate(dict(kind.example)).data_source == kind.example["data_source"]
+    properties = kind.config.model_json_schema(by_alias=True)["properties"]
+    assert [name for name, one in properties.items() if not one.get("description")] == []
+
+
+@cells
+async def test_a_plan_is_pure_and_a_preview_changes_nothing(
+    cell: Cell, ground: Ground, request: pytest.FixtureRequest
+) -> None:
+    config = await made(cell, ground)
+    before = await picture(ground)
+    async with listening(ground, server_log(cell, request)) as heard:
+        first = await preview(cell.kind, config, ground.sources)
+        second = await preview(cell.kind, config, ground.sources)
+    assert [one for one in heard if changes(cell.dialect, one)] == []
+    assert await picture(ground) == before
+    assert first.plan == second.plan
+    assert first.plan_hash == second.plan_hash
+    assert first.plan.steps
+    assert not first.plan.unmet
+    assert len({step.name for step in first.plan.steps}) == len(first.plan.steps), "two steps have the same name"
+    at = desk(ground.sources)
+    kind, read = at.read(cell.kind, {"data_source": "source", **config})
+    async with looking.looking(at.addresses, "source") as look:
+        state = await kind.inspect(read, look)
+        plans = [kind.plan(read, state) for _ in range(2)]
+    assert plans[0] == plans[1]
+    assert plan_hash(plans[0]) == plan_hash(plans[1]) == first.plan_hash
+
+
+@cells
+async def test_only_what_was_approved_is_executed_and_it_is_told(
+    cell: Cell, ground: Ground, request: pytest.FixtureRequest
+) -> None:
+    config = await made(cell, ground)
+    shown = await preview(cell.kind, config, ground.sources)
+    before = await seen(cell, ground)
+    async with listening(ground, server_log(cell, request)) as heard:
+        ran = await run(cell.kind, config, ground.sources, args={"plan_hash": shown.plan_hash})
+    assert ran.summary["plan_hash"] == shown.plan_hash
+    assert len(ran.summary) > 1, "the summary says nothing of what was done"
+    await cell.check(ground, ran)
+    assert unplanned(shown.plan, heard, cell.dialect) == []
+    if any(changes(cell.dialect, sql) for step in shown.plan.steps for sql in step.sql):
+        assert any(changes(cell.dialect, one) for one in heard), "nothing that changes something was heard"
+    assert await seen(cell, ground) == before
+    phases = list(dict.fromkeys(ran.phases))
+    assert phases == ["plan", *dict.fromkeys(step.phase for step in shown.plan.steps)]
+    assert [step.name for step in shown.plan.steps if not any(step.name in line for line in ran.lines)] == []
+    assert len(ran.fractions) > 1
+    assert ran.checkpoint["done"] == [step.name for step in shown.plan.steps]
+    assert_tidy(await picture(ground), ran)
+    await planned_again(cell, config, ground, shown.plan)
+
+
+@cells
+async def test_what_is_interrupted_is_gone_on_with(cell: Cell, ground: Ground) -> None:
+    await interrupted(cell, ground, few)
+
+
+@pytest.mark.chaos
+@cells
+async def test_what_is_interrupted_anywhere_is_gone_on_with(cell: Cell, ground: Ground) -> None:
+    await interrupted(cell, ground, lambda most: range(1, most + 1))
+
+
+@cells
+async def test_what_is_cancelled_is_in_order_and_gone_on_with(cell: Cell, ground: Ground) -> None:
+    await cancelled(cell, ground, few)
+
+
+@pytest.mark.chaos
+@cells
+async def test_what_is_cancelled_anywhere_is_in_order_and_gone_on_with(cell: Cell, ground: Ground) -> None:
+    await cancelled(cell, ground, lambda most: range(1, most + 1))
+
+
+@pytest.mark.parametrize("cell", [one for one in CELLS if one.expected is Support.REFUSED], ids=lambda cell: cell.id)
+async def test_what_is_not_done_says_why(cell: Cell, sqlite_source: Address) -> None:
+    kind = Catalogue().get(cell.kind)
+    source = SERVER if cell.dialect is Dialect.SQLSERVER else sqlite_source
+    with pytest.raises(InvalidInput) as refused:
+        await preview(cell.kind, {**kind.example, "data_source": "source"}, {"source": source})
+    (error,) = refused.value.errors
+    assert error.field == "config.data_source"
+    reason = kind.support(cell.dialect)[1]
+    assert reason in error.message
+    assert len(reason.split()) > 5
+    assert ";" in reason, "it says what to do in its place, too"
+    ran = await run(cell.kind, {**kind.example, "data_source": "source"}, {"source": source})
+    assert ran.outcome.kind is OutcomeKind.FAILED
+    assert ran.outcome.retryable is False
+
+
+@pytest.mark.parametrize("cell", [one for one in CELLS if one.expected is Support.SCRIPT], ids=lambda cell: cell.id)
+async def test_what_is_a_script_says_so(cell: Cell) -> None:
+    shown = await preview(cell.kind, cell.config, {"source": SERVER})
+    assert shown.plan.script_only
+    assert "never executed" in shown.script
+    assert shown == await preview(cell.kind, cell.config, {"source": SERVER})
+    for step in shown.plan.steps:
+        for sql in step.sql:
+            sqlglot.parse(sql, read="tsql")
+    assert "nothing connects to SQL Server" in (await run(cell.kind, cell.config, {"source": SERVER})).error
+    assert (GOLDEN / f"{cell.kind}.sql").exists(), "no script of it was reviewed"
+
+
+def few(most: int) -> Iterable[int]:
+    """Return the first, one in the middle and the last but one."""
+    return sorted({2, (most + 2) // 2, max(most - 1, 1)} & set(range(1, most + 1)))
+
+
+async def made(cell: Cell, ground: Ground) -> dict[str, Any]:
+    """Make what the cell works on anew, and return its configuration."""
+    await ground.wipe()
+    await cell.make(ground)
+    return {**cell.config, **ground.config}
+
+
+def server_log(cell: Cell, request: pytest.FixtureRequest) -> Path:
+    if cell.dialect is not Dialect.POSTGRESQL:
+        return Path()
+    server: Cluster = request.getfixturevalue("postgres_server")
+    return server.log
+
+
+async def seen(cell: Cell, ground: Ground) -> Any:
+    """Return what readers of the cell's table see."""
+    return await logical(ground, cell.table) if cell.table else None
+
+
+def assert_tidy(end: Picture, ran: Ran) -> None:
+    """Nothing is left that was made for a while, but for what the summary names."""
+    told = repr(dict(ran.summary))
+    assert [name for name in end.leftovers if name not in told] == []
+
+
+async def planned_again(cell: Cell, config: dict[str, Any], ground: Ground, first: Any) -> None:
+    if cell.again is Again.REFUSED:
+        with pytest.raises(InvalidInput):
+            await preview(cell.kind, config, ground.sources)
+        return
+    plan = (await preview(cell.kind, config, ground.sources)).plan
+    match cell.again:
+        case Again.NOTHING:
+            assert plan.steps == ()
+        case Again.LESS:
+            assert {step.name for step in plan.steps} < {step.name for step in first.steps}
+        case Again.SAME:
+            assert plan_hash(plan) == plan_hash(first)
+            assert not plan.unmet
+        case _:
+            assert plan.unmet
+
+
+async def interrupted(cell: Cell, ground: Ground, numbers: Any) -> None:
+    """Lose the executor at checkpoints, with and without the last of them, and go on: nobody can tell afterwards."""
+    config = await made(cell, ground)
+    before, shown = await picture(ground), await seen(cell, ground)
+    whole = await run(cell.kind, config, ground.sources)
+    end = await picture(ground)
+    for number in numbers(whole.checkpoints):
+        for lose_last in (False, True):
+            config = await made(cell, ground)
+            with pytest.raises(Interrupted) as first:
+                await run(cell.kind, config, ground.sources, stop_at=number, lose_last=lose_last)
+            assert_in_order(before, await picture(ground), end)
+            assert await seen(cell, ground) == shown
+            ran = await run(cell.kind, config, ground.sources, checkpoint=first.value.checkpoint)
+            assert without_hash(ran) == without_hash(whole), number
+            assert await picture(ground) == end, number
+            await cell.check(ground, ran)
+
+
+async def cancelled(cell: Cell, ground: Ground, numbers: Any) -> None:
+    """Cancel it at reports: what is there is in order, and another attempt finishes."""
+    config = await made(cell, ground)
+    before, shown = await picture(ground), await seen(cell, ground)
+    whole = await run(cell.kind, config, ground.sources)
+    end = await picture(ground)
+    for number in numbers(len(whole.attempt.reports)):
+        config = await made(cell, ground)
+        kept = await cancelled_at(cell, config, ground, number)
+        assert_in_order(before, await picture(ground), end)
+        assert await seen(cell, ground) == shown
+        ran = await run(cell.kind, config, ground.sources, checkpoint=kept)
+        await cell.check(ground, ran)
+        assert await picture(ground) == end, number
+
+
+async def cancelled_at(cell: Cell, config: dict[str, Any], ground: Ground, number: int) -> Any:
+    """Cancel an attempt at a report, and return its last checkpoint; what must be finished may be finished."""
+    payload = {"kind": cell.kind, "config": {"data_source": "source", **config}}
+    definition = TaskDefinition(name=cell.kind, type=TaskType.OPERATION, payload=payload)
+    attempt = InterruptedAttempt(
+        definition, None, checkpoint=None, cancel_after=number, stop_at=None, lose_last=False
+    )
+
+    async def attempted() -> None:
+        attempt.begins()
+        outcome = await OperationRunner(desk(ground.sources)).run(attempt)
+        assert outcome.kind is OutcomeKind.SUCCESS, outcome.error_message
+
+    (ended,) = await asyncio.gather(asyncio.create_task(attempted()), return_exceptions=True)
+    assert attempt.cancelled
+    assert ended is None or isinstance(ended, asyncio.CancelledError), repr(ended)
+    return attempt.stored
+
+
+def assert_in_order(before: Picture, now: Picture, end: Picture) -> None:
+    """No row that stays is missing at any moment, and none is there that nobody wrote."""
+    assert (before.all_rows & end.all_rows) - now.all_rows == set(), "rows are missing"
+    assert now.all_rows <= before.all_rows | end.all_rows
+
+
+def without_hash(ran: Ran) -> dict[str, Any]:
+    """Return the summary; the plan is another where the tables were made anew."""
+    return {name: value for name, value in ran.summary.items() if name not in ("plan_hash", "undo")}
