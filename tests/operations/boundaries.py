@@ -137,7 +137,7 @@ async def interrupted_everywhere(
     assert whole.summary
     statements, end = fault.statements, await _end(source)
     stops = [(number, None) for number in range(1, statements + 1, every)]
-    stops += [(None, number) for number in range(1, whole.checkpoints + 1)]
+    stops += [(None, number) for number in range(1, whole.checkpoints + 1, max(every // 5, 1))]
     for statement, checkpoint in stops:
         await again()
         fault.arm(statement)

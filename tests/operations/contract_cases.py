@@ -23,7 +23,7 @@ from operations.tables import columns, make_orders
 
 PG, MARIA, LITE, SERVER = Dialect.POSTGRESQL, Dialect.MARIADB, Dialect.SQLITE, Dialect.SQLSERVER
 ROWS = 60
-CHUNKS: Mapping[str, Any] = {"chunk_rows": 20, "chunk_target_ms": 600_000}
+CHUNKS: Mapping[str, Any] = {"chunk_rows": 20, "chunk_target_ms": 60_000}
 
 
 class Again(StrEnum):

@@ -97,7 +97,6 @@ async def listening(ground: Ground, log: Path) -> AsyncIterator[list[str]]:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(sqlite, "connect", _traced(heard))
                 yield heard
-    assert heard, "nothing was heard: the server does not tell what it is asked"
 
 
 def _entries(text: str, databases: set[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from operations.running import Interrupted, InterruptedAttempt, desk, preview, r
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from hourhand.model.operation import Plan
     from operations.running import Ran
     from postgres import Cluster
 
@@ -91,7 +93,7 @@ async def test_a_plan_is_pure_and_a_preview_changes_nothing(
         second = await preview(cell.kind, config, ground.sources)
     assert [one for one in heard if changes(cell.dialect, one)] == []
     assert await picture(ground) == before
-    assert first.plan == second.plan
+    assert lasting(first.plan) == lasting(second.plan)
     assert first.plan_hash == second.plan_hash
     assert first.plan.steps
     assert not first.plan.unmet
@@ -117,6 +119,7 @@ async def test_only_what_was_approved_is_executed_and_it_is_told(
     assert ran.summary["plan_hash"] == shown.plan_hash
     assert len(ran.summary) > 1, "the summary says nothing of what was done"
     await cell.check(ground, ran)
+    assert heard, "the server does not tell what it is asked"
     assert unplanned(shown.plan, heard, cell.dialect) == []
     if any(changes(cell.dialect, sql) for step in shown.plan.steps for sql in step.sql):
         assert any(changes(cell.dialect, one) for one in heard), "nothing that changes something was heard"
@@ -182,6 +185,11 @@ async def test_what_is_a_script_says_so(cell: Cell) -> None:
     assert (GOLDEN / f"{cell.kind}.sql").exists(), "no script of it was reviewed"
 
 
+def lasting(plan: Plan) -> Plan:
+    """Return the plan without what its preconditions tell of the moment, such as how much room there is."""
+    return replace(plan, preconditions=tuple(replace(one, detail="") for one in plan.preconditions))
+
+
 def few(most: int) -> Iterable[int]:
     """Return the first, one in the middle and the last but one."""
     return sorted({2, (most + 2) // 2, max(most - 1, 1)} & set(range(1, most + 1)))
@@ -212,7 +220,7 @@ def assert_tidy(end: Picture, ran: Ran) -> None:
     assert [name for name in end.leftovers if name not in told] == []
 
 
-async def planned_again(cell: Cell, config: dict[str, Any], ground: Ground, first: Any) -> None:
+async def planned_again(cell: Cell, config: dict[str, Any], ground: Ground, first: Plan) -> None:
     if cell.again is Again.REFUSED:
         with pytest.raises(InvalidInput):
             await preview(cell.kind, config, ground.sources)

@@ -115,6 +115,7 @@ class ArchiveRestore(Kind[RestoreConfig, State]):
                 )
         target = Target(
             dialect=state.dialect,
+            archived=archived.dialect,
             schema=state.schema,
             table=name,
             ledger=temporary(self.kind, name, state.manifest.digest),

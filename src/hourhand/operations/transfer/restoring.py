@@ -44,6 +44,8 @@ class Target:
     """The table that rows come back to; made of the plan's values."""
 
     dialect: Dialect
+    archived: Dialect
+    """Of the table that the rows come from."""
     schema: str | None
     table: str
     ledger: str
@@ -59,11 +61,13 @@ class Target:
             for name, form, source, target in values["columns"]
         )
         plain = {name: values[name] for name in ("schema", "table", "ledger", "verify")}
-        return cls(dialect=dialect, columns=columns, key=tuple(values["key"]), **plain)
+        archived = Dialect(values["archived"])
+        return cls(dialect=dialect, archived=archived, columns=columns, key=tuple(values["key"]), **plain)
 
     def values(self) -> dict[str, Any]:
         """For a step."""
         return {
+            "archived": self.archived.value,
             "schema": self.schema,
             "table": self.table,
             "ledger": self.ledger,
@@ -90,8 +94,15 @@ class Target:
     @property
     def ranged(self) -> bool:
         """Whether the files' ranges are ranges of the table too; else all of it is looked at for each file."""
-        forms = {one.name: one.form for one in self.columns}
-        return bool(self.key) and all(forms[name] in _SORTED_ALIKE for name in self.key)
+        named = {one.name: one for one in self.columns}
+        key = [named[name] for name in self.key]
+        if self.archived is self.dialect is Dialect.SQLITE:
+            return bool(key)  # the same values, sorted the same way
+        if Dialect.SQLITE in (self.archived, self.dialect):
+            return bool(key) and all(
+                "int" in one.types[0].lower() for one in key
+            )  # it sorts times and decimals as text
+        return bool(key) and all(one.form in _SORTED_ALIKE for one in key)
 
     def create_ledger_sql(self) -> str:
         """What makes the ledger."""
