@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hourhand.model.data_source import Dialect
 from operations.asking import fetch
+from operations.running import run
 
 if TYPE_CHECKING:
     from hourhand.model.data_source import Address
@@ -51,3 +52,9 @@ def files(manifest: Path) -> list[str]:
 async def leftovers(source: Address) -> list[str]:
     """Return the tables that operations made for a while."""
     return [row[0] for row in await fetch(source, _LEFTOVERS[source.dialect])]
+
+
+async def restored(source: Address, folder: Path) -> int:
+    """Bring everything back, and return how many rows that was."""
+    ran = await run(RESTORE, {"manifest": str(manifest_of(folder))}, {"source": source})
+    return int(ran.summary["rows"])

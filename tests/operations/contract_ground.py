@@ -6,6 +6,7 @@ A picture tells two states of a data source apart: definitions, comments and rig
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ from operations.asking import execute, fetch, maria_connection, postgres_connect
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d\d)?")
+"""What a comment says of the server's own clock, with its fractions of a second."""
 _OWN = "n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
 _POSTGRES = {
     "relations": "SELECT n.nspname, c.relname, c.relkind::text, pg_get_expr(c.relpartbound, c.oid), "
@@ -126,7 +129,7 @@ async def logical(ground: Ground, table: str) -> Counter[str]:
 async def _of_postgres(source: Address) -> tuple[list[Any], dict[str, Counter[str]]]:
     async with postgres_connection(source) as connection:
         found = [
-            (what, *(value for value in row))
+            (what, *(_MOMENT.sub("<moment>", one) if isinstance(one, str) else one for one in row))
             for what, query in _POSTGRES.items()
             for row in await connection.fetch(query)
         ]

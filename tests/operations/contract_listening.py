@@ -28,7 +28,7 @@ _HOUSEKEEPING = frozenset(
 )
 """Change no rows and no definitions; nobody approves them."""
 _READING = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "COPY"})
-_CHANGING = frozenset({"INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE", "FROM STDIN"})
+_CHANGING = frozenset({"INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE"})
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] (?P<database>\S+) (?P<what>[A-Z]+):  ")
 _SAID = re.compile(r"^(?:statement|execute [^:]*): ")
 _VALUE = r"(?:[_a-zA-Z0-9]*'(?:[^'\\]|\\.|'')*'|[-+.\w]+)"
@@ -59,7 +59,9 @@ def _pattern(sql: str, dialect: Dialect) -> re.Pattern[str]:
     text = _plain(sql)
     match dialect:
         case Dialect.POSTGRESQL:
-            return re.compile(re.escape(text))
+            # COPY takes no parameters: the driver writes the values.
+            parts = re.split(r"\$\d+", text) if text.startswith("COPY ") else [text]
+            return re.compile(_VALUE.join(map(re.escape, parts)), re.DOTALL)
         case Dialect.SQLITE:
             return re.compile(_VALUE.join(re.escape(part) for part in text.split("?")), re.DOTALL)
     marked = _VALUE.join(re.escape(part.replace("%%", "%")) for part in text.split("%s"))
@@ -67,7 +69,9 @@ def _pattern(sql: str, dialect: Dialect) -> re.Pattern[str]:
 
 
 def _plain(sql: str) -> str:
-    return " ".join(sql.split()).rstrip("; ")
+    """Without what is a matter of writing; the driver puts some COPY together by itself."""
+    text = " ".join(sql.split()).rstrip("; ")
+    return text.replace("FORMAT 'binary'", "FORMAT binary").replace('"(', '" (') if text.startswith("COPY ") else text
 
 
 @asynccontextmanager

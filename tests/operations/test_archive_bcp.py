@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import resource
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +13,12 @@ from sqlglot import exp
 from hourhand.model.data_source import Address, Dialect
 from hourhand.model.errors import InvalidInput
 from hourhand.operations.looking import looking
-from operations.archives import ARCHIVE, RESTORE, config, files, leftovers, lines, manifest_of, rows
+from operations.archives import ARCHIVE, RESTORE, config, files, leftovers, lines, manifest_of, restored, rows
 from operations.asking import count, execute, fetch, literal, quoted
-from operations.killing import run_and_kill
-from operations.running import Interrupted, desk, preview, run
+from operations.running import desk, preview, run
 from operations.tables import make_orders
 
 GOLDEN = Path(__file__).parent / "golden"
-
-
-async def restored(source: Address, folder: Path) -> int:
-    """Bring everything back, and return how many rows that was."""
-    ran = await run(RESTORE, {"manifest": str(manifest_of(folder))}, {"source": source})
-    return int(ran.summary["rows"])
 
 
 @pytest.mark.parametrize("format_", ["parquet", "csv"])
@@ -124,31 +115,33 @@ async def test_a_table_may_have_no_key_or_no_rows_or_an_awkward_name(source: Add
     assert await restored(source, empty) == 0
 
 
+MADE = {
+    Dialect.POSTGRESQL: """id uuid PRIMARY KEY, a integer[], b interval, c real, d numeric, e time, f inet, g char(5),
+        h timestamp(3), i bit(4), j double precision, k numeric(40,20), l timetz""",
+    Dialect.MARIADB: """id BINARY(4) PRIMARY KEY, a ENUM('x','y'), b TIME(3), c FLOAT, d BIGINT UNSIGNED, e YEAR,
+        f SET('p','q'), g CHAR(5), h TIMESTAMP(3) NULL, i BIT(4), j DOUBLE, k DECIMAL(65,20), l BLOB""",
+}
+VALUES = {
+    Dialect.POSTGRESQL: [
+        """'00000000-0000-4000-8000-00000000000A', '{1,NULL,3}', '1 day 02:03:04.5', 0.1, 1e30, '12:34:56.789',
+           '10.0.0.1/8', 'ab', '2026-01-01 00:00:00.123', B'1010', 'Infinity', 0.00000000000000000001, '01:00+02'""",
+        """'00000000-0000-4000-8000-00000000000b', '{}', '-1 month', '-0', 'NaN', '00:00', '::1', '', NULL, NULL,
+           1e-300, -12345678901234567890.5, NULL""",
+    ],
+    Dialect.MARIADB: [
+        """X'00FF0927', 'y', '-838:59:59.5', 0.1, 18446744073709551615, 2026, 'p,q', 'ab',
+           '2026-01-01 00:00:00.123', b'1010', 1e300, -0.00000000000000000001, X'00'""",
+        """X'5C0A0D22', NULL, '00:00:00', 16777217.3, 0, 1970, '', '', NULL, NULL, 1e-300,
+           123456789012345678901234567890.5, ''""",
+    ],
+}
+
+
 async def test_values_of_many_types_survive(pg_source: Address, maria_source: Address, tmp_path: Path) -> None:
-    made = {
-        Dialect.POSTGRESQL: """id uuid PRIMARY KEY, a integer[], b interval, c real, d numeric, e time, f inet, g char(5),
-                      h timestamp(3), i bit(4), j double precision, k numeric(40,20), l timetz""",
-        Dialect.MARIADB: """id BINARY(4) PRIMARY KEY, a ENUM('x','y'), b TIME(3), c FLOAT, d BIGINT UNSIGNED, e YEAR,
-                         f SET('p','q'), g CHAR(5), h TIMESTAMP(3) NULL, i BIT(4), j DOUBLE, k DECIMAL(65,20), l BLOB""",
-    }
-    values = {
-        Dialect.POSTGRESQL: [
-            """'00000000-0000-4000-8000-00000000000A', '{1,NULL,3}', '1 day 02:03:04.5', 0.1, 1e30, '12:34:56.789',
-               '10.0.0.1/8', 'ab', '2026-01-01 00:00:00.123', B'1010', 'Infinity', 0.00000000000000000001, '01:00+02'""",
-            """'00000000-0000-4000-8000-00000000000b', '{}', '-1 month', '-0', 'NaN', '00:00', '::1', '', NULL, NULL,
-               1e-300, -12345678901234567890.5, NULL""",
-        ],
-        Dialect.MARIADB: [
-            "X'00FF0927', 'y', '-838:59:59.5', 0.1, 18446744073709551615, 2026, 'p,q', 'ab', "
-            "'2026-01-01 00:00:00.123', b'1010', 1e300, -0.00000000000000000001, X'00'",
-            "X'5C0A0D22', NULL, '00:00:00', 16777217.3, 0, 1970, '', '', NULL, NULL, 1e-300, "
-            "123456789012345678901234567890.5, ''",
-        ],
-    }
     for number, source in enumerate((pg_source, maria_source)):
         folder = tmp_path / str(number)
-        inserts = [f"INSERT INTO many VALUES ({one})" for one in values[source.dialect]]
-        await execute(source, f"CREATE TABLE many ({made[source.dialect]})", *inserts)
+        inserts = [f"INSERT INTO many VALUES ({one})" for one in VALUES[source.dialect]]
+        await execute(source, f"CREATE TABLE many ({MADE[source.dialect]})", *inserts)
         before = [repr(row) for row in await rows(source, "many")]
         ran = await run(ARCHIVE, config(folder, table="many", rows_per_file=1), {"source": source})
         assert ran.summary["deleted"] == 2
@@ -169,203 +162,6 @@ async def test_what_a_file_cannot_keep_is_refused(pg_source: Address, sqlite_sou
     ran = await run(ARCHIVE, config(folder, table="t"), {"source": sqlite_source})
     assert "column 'n': 'x' is no int64" in ran.error
     assert await count(sqlite_source, "t") == 1
-
-
-# Rows that change meanwhile -------------------------------------------------------------------------------------------
-
-
-async def interrupted(source: Address, told: dict[str, Any], *, files_: int, compared: bool = False) -> Any:
-    """Lose the executor once all files are written, or also compared, and return the checkpoint."""
-    with pytest.raises(Interrupted) as lost:
-        await run(ARCHIVE, told, {"source": source}, stop_at=2 + files_ + (files_ + 1 if compared else 0))
-    done = ["export rows to files", *(["compare files with the table"] if compared else [])]
-    assert lost.value.checkpoint["done"] == done
-    return lost.value.checkpoint
-
-
-async def test_rows_that_change_are_not_deleted(source: Address, tmp_path: Path) -> None:
-    await make_orders(source, rows=250, partitioned=False)
-    told = config(tmp_path / "archive")
-    exported = await interrupted(source, told, files_=3)
-    change = {
-        Dialect.POSTGRESQL: "UPDATE orders SET quantity = 7 WHERE id = 150",
-        Dialect.MARIADB: "DELETE FROM orders WHERE id = 150",
-        Dialect.SQLITE: "UPDATE orders SET note = NULL WHERE id = 158",
-    }[source.dialect]
-    await execute(source, change)
-    before = await rows(source)
-    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=exported)
-    assert "no longer what part-00002.parquet has" in ran.error
-    assert await rows(source) == before
-    assert lines(manifest_of(tmp_path / "archive"))[-1].get("end") is None
-
-
-async def test_rows_that_change_after_they_were_compared_are_not_deleted_either(
-    source: Address, tmp_path: Path
-) -> None:
-    await make_orders(source, rows=250, partitioned=False)
-    told = config(tmp_path / "archive")
-    compared = await interrupted(source, told, files_=3, compared=True)
-    await execute(source, "UPDATE orders SET quantity = 7 WHERE id = 150")
-    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=compared)
-    assert "no longer what part-00002.parquet has" in ran.error
-    assert "nothing of it was deleted" in ran.error
-    left = [row[0] for row in await rows(source)]
-    assert left == list(range(101, 251))
-
-
-async def test_rows_that_come_later_stay(source: Address, tmp_path: Path) -> None:
-    await make_orders(source, rows=200, partitioned=False)
-    names = ", ".join(quoted(source.dialect, one) for one in ("created_at", "customer", "group", "quantity", "token"))
-    told = config(tmp_path / "archive")
-    exported = await interrupted(source, told, files_=2)
-    await execute(source, f"INSERT INTO orders (id, {names}) SELECT id + 1000, {names} FROM orders WHERE id <= 3")
-    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=exported)
-    assert ran.summary["deleted"] == 200
-    assert ran.summary["added_since"] == 3
-    assert [row[0] for row in await rows(source)] == [1001, 1002, 1003]
-
-
-# Attempts that end anywhere -------------------------------------------------------------------------------------------
-
-
-async def fill_again(source: Address) -> None:
-    """Make the table what it was; `kept` has its rows."""
-    await execute(source, "DELETE FROM orders", "INSERT INTO orders SELECT * FROM kept")
-
-
-async def test_an_attempt_may_end_at_any_checkpoint(source: Address, tmp_path: Path) -> None:
-    await make_orders(source, rows=150, partitioned=False, indexes=False)
-    await execute(source, "CREATE TABLE kept AS SELECT * FROM orders")
-    checkpoints = (await run(ARCHIVE, config(tmp_path / "whole"), {"source": source})).checkpoints
-    assert checkpoints > 8
-    for stop_at in range(1, checkpoints + 1):
-        await fill_again(source)
-        told = config(tmp_path / str(stop_at))
-        with pytest.raises(Interrupted) as lost:
-            await run(ARCHIVE, told, {"source": source}, stop_at=stop_at, lose_last=stop_at % 2 == 0)
-        ran = await run(ARCHIVE, told, {"source": source}, checkpoint=lost.value.checkpoint)
-        assert ran.summary["deleted"] == 150
-        assert await count(source, "orders") == 0
-        assert files(manifest_of(tmp_path / str(stop_at))) == ["part-00001.parquet", "part-00002.parquet"]
-        assert lines(manifest_of(tmp_path / str(stop_at)))[-1]["rows"] == 150
-
-
-async def test_an_attempt_may_end_after_any_statement(
-    maria_source: Address, sqlite_source: Address, tmp_path: Path
-) -> None:
-    for source in (maria_source, sqlite_source):  # PostgreSQL's delete is one statement, which tells what it deletes
-        await make_orders(source, rows=150, partitioned=False, indexes=False)
-        await execute(source, "CREATE TABLE kept AS SELECT * FROM orders")
-        lost = 0
-        for stop_after in range(1, 40):
-            await fill_again(source)
-            told = config(tmp_path / f"{source.dialect}{stop_after}")
-            try:
-                await run(ARCHIVE, told, {"source": source}, stop_after=stop_after)
-                break
-            except Interrupted as interrupted_:
-                lost += 1
-                ran = await run(ARCHIVE, told, {"source": source}, checkpoint=interrupted_.checkpoint)
-                assert ran.summary["deleted"] == 150
-                assert await count(source, "orders") == 0
-        assert lost >= 2
-
-
-async def test_a_killed_process_leaves_nothing_torn(pg_source: Address, tmp_path: Path) -> None:
-    await make_orders(pg_source, rows=1_000, partitioned=False)
-    before = await rows(pg_source)
-    told = config(tmp_path / "archive", rows_per_file=60)
-    checkpoint = None
-    for phase in ("export", "delete"):
-        dead = await run_and_kill(
-            ARCHIVE, told, {"source": pg_source}, tmp_path,
-            when=lambda one, phase=phase: one.line is not None and (
-                one.line.startswith("part-00003") if phase == "export" else one.line.startswith("delete what")
-            ),
-            after_seconds=0.02, checkpoint=checkpoint,
-        )  # fmt: skip
-        assert dead.killed
-        checkpoint = dead.checkpoint
-    ran = await run(ARCHIVE, told, {"source": pg_source}, checkpoint=checkpoint)
-    assert ran.summary["deleted"] == 1_000
-    assert await count(pg_source, "orders") == 0
-    assert await restored(pg_source, tmp_path / "archive") == 1_000
-    assert await rows(pg_source) == before
-
-
-async def test_what_was_torn_is_written_again(source: Address, tmp_path: Path) -> None:
-    await make_orders(source, rows=250, partitioned=False)
-    told = config(tmp_path / "archive")
-    with pytest.raises(Interrupted) as lost:
-        await run(ARCHIVE, told, {"source": source}, stop_at=3)
-    assert lost.value.checkpoint["position"]["files"] == 2
-    manifest = manifest_of(tmp_path / "archive")
-    whole = manifest.read_bytes()
-    manifest.write_bytes(whole[:-20])
-    (manifest.parent / "part-00003.parquet.tmp").write_bytes(b"half")
-    (manifest.parent / "part-00003.parquet").write_bytes(b"without a line")
-    ran = await run(ARCHIVE, told, {"source": source}, checkpoint=lost.value.checkpoint)
-    assert ran.summary["deleted"] == 250
-    assert [one["file"] for one in lines(manifest)[1:-1]] == files(manifest)
-    assert await restored(source, tmp_path / "archive") == 250
-
-
-@pytest.mark.parametrize("reports", [5, 9])
-async def test_a_cancel_leaves_whole_files(source: Address, tmp_path: Path, reports: int) -> None:
-    await make_orders(source, rows=250, partitioned=False)
-    before = await rows(source)
-    with pytest.raises(asyncio.CancelledError):
-        await run(ARCHIVE, config(tmp_path / "archive", rows_per_file=90), {"source": source}, cancel_after=reports)
-    manifest = manifest_of(tmp_path / "archive")
-    assert [one["file"] for one in lines(manifest)[1:] if "file" in one] == files(manifest)
-    ran = await run(ARCHIVE, config(tmp_path / "archive", rows_per_file=90), {"source": source})
-    assert ran.summary["rows"] == 250
-    assert await restored(source, tmp_path / "archive") == 250
-    assert await rows(source) == before
-
-
-async def test_a_changed_file_keeps_its_rows(sqlite_source: Address, tmp_path: Path) -> None:
-    await make_orders(sqlite_source, rows=250)
-    told = config(tmp_path / "archive")
-    compared = await interrupted(sqlite_source, told, files_=3, compared=True)
-    file = manifest_of(tmp_path / "archive").parent / "part-00002.parquet"
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
-    ran = await run(ARCHIVE, told, {"source": sqlite_source}, checkpoint=compared)
-    assert f"{file} was changed" in ran.error
-    assert [row[0] for row in await rows(sqlite_source)] == list(range(101, 251))
-
-
-async def test_an_executor_on_another_machine_says_that_the_files_are_not_there(
-    sqlite_source: Address, tmp_path: Path
-) -> None:
-    await make_orders(sqlite_source, rows=50)
-    exported = await interrupted(sqlite_source, config(tmp_path / "archive"), files_=1)
-    manifest_of(tmp_path / "archive").parent.rename(tmp_path / "elsewhere")
-    ran = await run(ARCHIVE, config(tmp_path / "archive"), {"source": sqlite_source}, checkpoint=exported)
-    assert "is not on this machine" in ran.error
-    assert ran.outcome.retryable
-    assert await count(sqlite_source, "orders") == 50
-
-
-async def test_a_full_disk_is_told_and_gone_on_after(pg_source: Address, tmp_path: Path) -> None:
-    await make_orders(pg_source, rows=2_000, partitioned=False)
-    told = config(tmp_path / "archive", rows_per_file=1_000, format="csv", compression="none")
-    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, unlimited[1]))  # each file: as if that were all the room
-    try:
-        ran = await run(ARCHIVE, told, {"source": pg_source})
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
-    assert "cannot be written: File too large" in ran.error
-    assert "make room" in ran.error
-    assert ran.outcome.retryable
-    assert files(manifest_of(tmp_path / "archive")) == []
-    ran = await run(ARCHIVE, told, {"source": pg_source}, checkpoint=ran.checkpoint)
-    assert ran.summary["deleted"] == 2_000
-    assert await restored(pg_source, tmp_path / "archive") == 2_000
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
@@ -424,7 +220,7 @@ async def test_rows_that_others_refer_to(source: Address, tmp_path: Path) -> Non
     await execute(
         source,
         f"CREATE TABLE parent (id INTEGER PRIMARY KEY){engine}",
-        f"CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER, FOREIGN KEY (parent) REFERENCES parent (id)){engine}",
+        f"CREATE TABLE child (id INTEGER, parent INTEGER, FOREIGN KEY (parent) REFERENCES parent (id)){engine}",
         "INSERT INTO parent VALUES (1)",
         "INSERT INTO child VALUES (1, 1)",
     )
@@ -453,20 +249,22 @@ async def test_the_plan_depends_on_nothing_else(source: Address, tmp_path: Path)
 @pytest.mark.parametrize("kind", [ARCHIVE, RESTORE])
 async def test_the_script_for_sql_server(kind: str) -> None:
     server = {"source": Address(dialect=Dialect.SQLSERVER, host="db", database="shop")}
-    told: dict[str, Any] = {
+    configs: dict[str, dict[str, Any]] = {
         ARCHIVE: {
-            "table": "order]s", "where": "created_at < '2025-01-01'", "output_dir": "/var/archive",
+            "table": "order]s",
+            "where": "created_at < '2025-01-01'",
+            "output_dir": "/var/archive",
             "delete_after_verify": True,
         },
         RESTORE: {"manifest": "/var/archive/orders.bcp", "target_table": "order]s"},
-    }[kind]  # fmt: skip
+    }
+    told = configs[kind]
     shown = await preview(kind, told, server)
     golden = GOLDEN / f"{kind}.sql"
     assert shown.script == golden.read_text(), f"if it is what is wanted, write it to {golden}"
     assert shown.plan.script_only
     parsed = sqlglot.parse(shown.script, read="tsql")
     assert [str(one)[:30] for one in parsed if isinstance(one, exp.Command)] == []
-    with pytest.raises(InvalidInput, match="by hand|give where|give target_table"):
-        await preview(
-            kind, {**told, **({"partition": "p", "where": None} if kind == ARCHIVE else {"target_table": None})}, server
-        )
+    wrong = {"partition": "p", "where": None} if kind == ARCHIVE else {"target_table": None}
+    with pytest.raises(InvalidInput, match=r"on SQL Server give (where|target_table)"):
+        await preview(kind, {**told, **wrong}, server)

@@ -195,7 +195,7 @@ async def test_a_cancel_leaves_each_row_on_one_side(pg_source: Address, pg_targe
                   "INSERT INTO t SELECT n, 'v' FROM generate_series(1, 200) n")  # fmt: skip
     sources = {"source": pg_source, "target": pg_target}
     config = {"table": "t", "target_data_source": "target", "delete_source": True, "create_target": True,
-              "chunk_rows": 20, "chunk_target_ms": 600_000}  # fmt: skip
+              "chunk_rows": 20, "chunk_target_ms": 10}  # fmt: skip
     with pytest.raises(asyncio.CancelledError):
         await run(KIND, config, sources, cancel_after=14)
     here = {row[0] for row in await fetch(pg_source, "SELECT id FROM t")}

@@ -132,7 +132,7 @@ async def test_rows_stay_right_while_others_write(pg_source: Address) -> None:
         ("split_boundary", SPLIT | {"boundary": 150, "strategy": "metadata"}),
         ("merge_boundary", MERGE | {"strategy": "metadata"}),
     )),
-], ids=str)  # fmt: skip
+])  # fmt: skip
 async def test_what_is_interrupted_anywhere_comes_to_the_same_end(
     pg_source: Address, monkeypatch: pytest.MonkeyPatch, kind: str, config: dict[str, Any], every: int
 ) -> None:

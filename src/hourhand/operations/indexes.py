@@ -25,7 +25,8 @@ SELECT c.oid::bigint AS oid, n.nspname AS schema, c.relname AS name, t.relname A
        am.amname AS method, i.indisvalid AS valid, i.indisexclusion AS exclusion, r.relname AS root,
        coalesce(pg_relation_filenode(c.oid), 0)::bigint AS filenode, pg_relation_size(c.oid) AS bytes,
        current_setting('block_size')::int AS page, greatest(t.reltuples, 0)::float8 AS rows, c.relpages AS pages,
-       coalesce((SELECT split_part(o, '=', 2)::int FROM unnest(c.reloptions) o WHERE o LIKE 'fillfactor=%'), 90) AS fill,
+       coalesce((SELECT split_part(o, '=', 2)::int FROM unnest(c.reloptions) o WHERE o LIKE 'fillfactor=%'), 90)
+       AS fill,
        i.indnatts AS columns, i.indpred IS NOT NULL AS partial,
        count(s.avg_width)::int AS known, max(s.null_frac)::float8 AS nulls,
        sum((1 - s.null_frac) * s.avg_width)::float8 AS width
@@ -117,8 +118,8 @@ def bloat_pct(row: Row) -> float | None:
     per_page = math.floor((row["page"] - _HEADER - _SPECIAL) * row["fill"] / 100 / each)
     if per_page < 1:
         return None
-    needed = (math.ceil(row["rows"] / per_page) + 1) * row["page"]
-    return max(0.0, 100 * (1 - needed / row["bytes"]))
+    needed: float = (math.ceil(row["rows"] / per_page) + 1) * row["page"] / row["bytes"]
+    return max(0.0, 100 * (1 - needed))
 
 
 def _padded(width: float) -> int:

@@ -33,7 +33,7 @@ def script_steps(config: Mapping[str, Any], table: Table, indexes: Sequence[str]
     place = literal(Dialect.SQLSERVER, table.sql)
     rest = literal(Dialect.SQLSERVER, f" ON {table.sql} REBUILD WITH ({options});")
     query = (
-        f"SELECT N'ALTER INDEX ' + QUOTENAME(i.name) + {rest} AS statement, s.avg_fragmentation_in_percent\n"  # noqa: S608
+        f"SELECT N'ALTER INDEX ' + QUOTENAME(i.name) + {rest} AS statement, s.avg_fragmentation_in_percent\n"
         f"FROM sys.dm_db_index_physical_stats(DB_ID(), OBJECT_ID({place}), NULL, NULL, 'LIMITED') AS s\n"
         "JOIN sys.indexes AS i ON i.object_id = s.object_id AND i.index_id = s.index_id\n"
         f"WHERE i.index_id > 0 AND s.avg_fragmentation_in_percent >= {least:g}\n"

@@ -1,4 +1,4 @@
-"""Operations: how PostgreSQL rebuilds an index while others write: what to clear away first, and how far it has come."""
+"""Operations: how PostgreSQL rebuilds an index while others write: what is cleared away first, how far it has come."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hourhand.model.errors import Conflict, InvalidInput
+from hourhand.model.errors import Conflict, InvalidInput, PlanRefused
 from hourhand.model.instance import Submission
 from hourhand.model.operation import Start
 from hourhand.model.task import TaskDefinition
@@ -113,3 +113,9 @@ def test_the_log_begins_with_the_script_in_pieces() -> None:
 
 def test_the_columns_of_a_key_are_no_secret() -> None:
     assert redacted({"config": {"key_columns": ["id"]}}) == {"config": {"key_columns": ["id"]}}
+
+
+def test_a_refused_plan_tells_each_reason_and_the_hash_of_the_plan_as_it_is_now() -> None:
+    refused = PlanRefused("it has changed", ["step 'a' is new"], "abc")
+    assert (str(refused), refused.reasons, refused.plan_hash) == ("it has changed", ("step 'a' is new",), "abc")
+    assert isinstance(refused, Conflict)

@@ -107,10 +107,10 @@ class IndexRebuild(Kind[IndexConfig, State]):
     async def estimate(self, look: Look, plan: Plan) -> Plan:
         """Each needs about as much room beside itself as it takes now."""
         table = await read_table(look.source, plan.config["schema"], plan.config["table"])
-        sizes = {one.name: one.bytes for one in await find_indexes(look.source, table)}
+        sizes = {(one.schema, one.name): one.bytes for one in await find_indexes(look.source, table)}
         steps = []
         for step in plan.steps:
-            size = table.bytes if plan.dialect in _MARIA else sizes.get(step.values.get("index", ""))
+            size = table.bytes if plan.dialect in _MARIA else sizes.get(_key(step))
             told = size if step.phase == "rebuild" and size else None
             steps.append(replace(step, bytes=told, disk_bytes=told))
         return replace(plan, steps=tuple(steps))
@@ -136,15 +136,15 @@ class IndexRebuild(Kind[IndexConfig, State]):
     async def do_verify(self, work: LiveWork, step: Step) -> None:
         """Every index is valid, and nothing is left beside it."""
         wrong = []
-        for table, index in step.values["indexes"]:
+        for table, index, shown in step.values["indexes"]:
             rows = await work.source.fetch(
                 "SELECT c.relname AS name, i.indisvalid AS valid FROM pg_index i "
                 "JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass($1)",
                 table,
             )
             valid = {row["name"]: row["valid"] for row in rows}
-            if not valid.get(index, False) and index not in work.facts.get("left", []):
-                wrong.append(f"{index} is {'not valid' if index in valid else 'not there'}")
+            if not valid.get(index, False) and shown not in work.facts.get("left", []):
+                wrong.append(f"{shown} is {'not valid' if index in valid else 'not there'}")
             wrong += [f"{one} is left" for one, ok in valid.items() if not ok and is_leftover(one, index)]
         if wrong:
             raise NotVerified("; ".join(wrong))
@@ -244,7 +244,8 @@ def _postgres_step(config: IndexConfig, one: FoundIndex) -> Step:
         action="rebuild",
         values={
             "index": one.name,
-            "shown": one.name,
+            "schema": one.schema,
+            "shown": f"{one.schema}.{one.name}",
             "place": place,
             "table": table,
             "filenode": one.filenode,
@@ -254,7 +255,10 @@ def _postgres_step(config: IndexConfig, one: FoundIndex) -> Step:
 
 
 def _verifying(chosen: Sequence[FoundIndex]) -> Step:
-    indexes = [[qualified(Dialect.POSTGRESQL, one.table_schema, one.table), one.name] for one in chosen]
+    indexes = [
+        [qualified(Dialect.POSTGRESQL, one.table_schema, one.table), one.name, f"{one.schema}.{one.name}"]
+        for one in chosen
+    ]
     return Step(name="look whether all are valid", phase="verify", action="verify", values={"indexes": indexes})
 
 
@@ -265,7 +269,7 @@ def _maria_step(config: IndexConfig, state: State) -> Step:
         name=f"rebuild {table.shown} with all its indexes",
         phase="rebuild",
         sql=(f"ALTER TABLE {table.sql} FORCE, ALGORITHM=INPLACE, LOCK={others}",),
-        lock=f"a metadata lock on {table.shown}: reads {'and writes ' if others == 'NONE' else ''}go on, but for a moment",
+        lock=f"a metadata lock on {table.shown}: {'reads and writes' if others == 'NONE' else 'reads'} go on",
         duration=Duration.BY_SIZE,
         transaction=False,
         action="rebuild",
@@ -294,6 +298,10 @@ def _sqlite_step(one: FoundIndex) -> Step:
         action="rebuild",
         values={"shown": one.name, "index": one.name},
     )
+
+
+def _key(step: Step) -> tuple[str | None, str]:
+    return step.values.get("schema"), step.values.get("index", "")
 
 
 async def _size(work: LiveWork, step: Step) -> int | None:

@@ -116,8 +116,10 @@ class ArchiveSource:
         return self._plain(f"SELECT {names} FROM {relation} WHERE {self._where(lo=lo)}", marked=bool(self.key))  # noqa: S608
 
     def _selected(self, name: str, type_: str) -> str:
-        """As the checksum sees it: MariaDB tells only six digits of a FLOAT, and the bits of a BIT as bytes; PostgreSQL
-        writes a few types in another way than their text (`char` filled up, `inet` without its mask).
+        """As the checksum sees it.
+
+        MariaDB tells only six digits of a FLOAT, and the bits of a BIT as bytes; PostgreSQL writes a few types in
+        another way than their text (`char` filled up, `inet` without its mask).
         """
         plain = quoted(self.dialect, name)
         if self.dialect is Dialect.POSTGRESQL and (

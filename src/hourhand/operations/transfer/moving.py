@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,17 +22,18 @@ from typing import Any
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Step
-from hourhand.operations.failures import NotVerified, OperationFailure
+from hourhand.operations.failures import LockNotGained, NotVerified, OperationFailure
 from hourhand.operations.locking import limit_waits
 from hourhand.operations.quoting import quoted
 from hourhand.operations.transfer.checksum import Checksum, checksum, difference, narrowed
-from hourhand.operations.transfer.keyset import Key, Pace, from_json, mark, range_params, to_json, unmarked
+from hourhand.operations.transfer.keyset import Bound, Key, Pace, from_json, mark, range_params, to_json, unmarked
 from hourhand.operations.transfer.moving_route import MARIA, Route
 from hourhand.operations.transfer.moving_streams import stream
 from hourhand.operations.work import LiveWork
 
 ROUNDS = 20
 """How often the range is gone through again for rows that were inserted behind the cursor."""
+_SERIALIZATION = "40001"
 NOTES = ("instance_id", "chunk", "lo", "hi", "written", "top", "round", "moved", "expected")
 
 
@@ -44,8 +46,9 @@ class Overtaken(OperationFailure):
 class _Differs(Exception):
     """A chunk is not the same on both sides."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+
+class _Changed(Exception):
+    """A row of the chunk was changed after the source was looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +97,9 @@ class Mover:
         self._source = work.source
         self._target = target
         self._verify = work.config.verify
-        self._pace = Pace(chunk_rows, chunk_target_ms)
+        self._pace = Pace(chunk_rows, chunk_target_ms, least=1)
         self._noted = Noted()
+        self._conflicts = 0
         self._committing = False
         self._unsure = True
         """Whether the two sides may differ in what they know of the last chunk."""
@@ -109,11 +113,9 @@ class Mover:
         while self._noted.top is not None:
             bound = await self._route.keys.next_bound(self._source, at, self._pace.rows, self._noted.top)
             if bound is not None:
-                began = time.monotonic()
-                await self._chunk_or_cancel(at, bound.hi)
-                self._pace.took(bound.rows, (time.monotonic() - began) * 1000)
-                at = bound.hi
-                await self._tell()
+                if await self._chunk_or_cancel(at, bound):
+                    at = bound.hi
+                    await self._tell()
                 await self._work.breathe()
             elif at is None or not self._route.delete or self._noted.round >= ROUNDS:
                 break
@@ -198,8 +200,9 @@ class Mover:
 
     # --- one chunk ---
 
-    async def _chunk_or_cancel(self, lo: Key | None, hi: Key) -> None:
-        """A cancel stops it until its transactions are being committed; then they both are."""
+    async def _chunk_or_cancel(self, lo: Key | None, bound: Bound) -> bool:
+        """Whether it was done; a cancel stops it until its transactions are being committed: then they both are."""
+        hi, began = bound.hi, time.monotonic()
         doing = asyncio.ensure_future(self._work.climb(self._step, lambda: self._settled_chunk(lo, hi)))
         try:
             await asyncio.shield(doing)
@@ -212,12 +215,28 @@ class Mover:
         except _Differs as error:
             where = await self._narrowed(lo, hi)
             raise NotVerified(f"{error}; {where}; nothing of this chunk was changed") from None
+        except _Changed as error:
+            # The fewer the rows and the shorter the time, the less others come between.
+            self._conflicts += 1
+            if self._conflicts > self._work.config.lock_retries:
+                raise LockNotGained(f"rows are changed by others as fast as they are moved: {error}") from error
+            self._pace.rows = max(self._pace.rows // 2, 1)
+            await asyncio.sleep(random.uniform(0.001, 0.05))  # noqa: S311
+            return False
+        self._conflicts = 0
+        self._pace.took(bound.rows, (time.monotonic() - began) * 1000)
+        return True
 
     async def _settled_chunk(self, lo: Key | None, hi: Key) -> None:
         if self._unsure:
             await self.settle()
         self._committing = False
-        await self._chunk(lo, hi)
+        try:
+            await self._chunk(lo, hi)
+        except LockNotGained as error:
+            if getattr(error.__cause__, "sqlstate", None) == _SERIALIZATION:
+                raise _Changed(str(error)) from error
+            raise
 
     async def _chunk(self, lo: Key | None, hi: Key) -> None:
         isolation = "REPEATABLE READ" if self._source.dialect is Dialect.POSTGRESQL else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -17,7 +17,15 @@ from hourhand.operations.failures import Refused
 from hourhand.operations.quoting import quoted
 from hourhand.operations.transfer.canonical import Form, form_of
 from hourhand.operations.transfer.checksum import Compared, compared_columns, fast
-from hourhand.operations.transfer.keyset import Keyset, check_key, choose_key, range_condition, range_params
+from hourhand.operations.transfer.keyset import (
+    Keyset,
+    check_key,
+    choose_key,
+    mark,
+    range_condition,
+    range_params,
+    unmarked,
+)
 from hourhand.operations.transfer.moving_route import MARIA, Place, Route, adapted
 from hourhand.operations.transfer.target import (
     Collation,
@@ -99,10 +107,10 @@ async def looked(kind: str, config: Wanted, look: Look) -> State:
     theirs = await collations(target, there) if there is not None else mine
     require_sorted_alike(table, there, target.dialect, key, mine, theirs)
     columns = _columns(config, table, there, target.dialect)
-    mark = temporary(kind, table.name, f"{table.shown}:{config.target_data_source}:{schema}:{name}")
+    notes = temporary(kind, table.name, f"{table.shown}:{config.target_data_source}:{schema}:{name}")
     route = Route(
-        source=Place(dialect=table.dialect, schema=table.schema, table=table.name, notes=f"{mark}_s"),
-        target=Place(dialect=target.dialect, schema=schema, table=name, notes=mark),
+        source=Place(dialect=table.dialect, schema=table.schema, table=table.name, notes=f"{notes}_s"),
+        target=Place(dialect=target.dialect, schema=schema, table=name, notes=notes),
         columns=columns,
         key=key,
         where=condition,
@@ -112,7 +120,7 @@ async def looked(kind: str, config: Wanted, look: Look) -> State:
         binary=table.dialect is target.dialect is Dialect.POSTGRESQL and all(c.types[0] == c.types[1] for c in columns),
         quick=fast(source, target, columns),
     )
-    unfinished = await find_table(target, schema, mark) is not None
+    unfinished = await find_table(target, schema, notes) is not None
     conflict = None
     if there is not None and config.on_conflict == "fail" and not unfinished:
         conflict = await _conflict(source, target, route)
@@ -189,31 +197,33 @@ async def _conflict(source: Session, target: Session, route: Route) -> str | Non
             return None
         ends.append(tuple(rows[0][name] for name in route.key))
     low, high = (route.adapted(one) for one in ends)
-    names = ", ".join(quoted(target.dialect, name) for name in route.key)
+    names, table = unmarked(target.dialect, _listed(target, route.key)), unmarked(target.dialect, route.target.sql)
     found = []
     for condition, params in (
-        (" AND ".join(f"{quoted(target.dialect, name)} = {_mark(target, place)}" for place, name in enumerate(route.key, 1)), low),
+        (_alike(target, route.key), low),
         (range_condition(target.dialect, route.key, lo=True), range_params(target.dialect, low, high)),
     ):
         found += await target.fetch(
-            f"SELECT {names} FROM {route.target.sql} WHERE {condition} ORDER BY {names} LIMIT {_LOOKED_UP}",  # noqa: S608
+            f"SELECT {names} FROM {table} WHERE {condition} ORDER BY {names} LIMIT {_LOOKED_UP}",  # noqa: S608
             *params,
         )
-    pairs = " AND ".join(
-        f"{quoted(source.dialect, name)} = {_mark(source, place)}" for place, name in enumerate(route.key, 1)
-    )
-    where = f"({route.where}) AND " if route.where else ""
+    where = f"({unmarked(source.dialect, route.where)}) AND " if route.where else ""
+    sql = f"SELECT 1 AS one FROM {unmarked(source.dialect, route.source.sql)} WHERE {where}{_alike(source, route.key)}"  # noqa: S608
     for row in found:
         key = tuple(_back(route, one, row[one.name]) for one in route.key_columns)
-        if await source.fetch(f"SELECT 1 AS one FROM {route.source.sql} WHERE {where}{pairs}", *key):  # noqa: S608
+        if await source.fetch(sql, *key):
             return ", ".join(str(value) for value in key)
     return None
 
 
-def _mark(session: Session, place: int) -> str:
-    from hourhand.operations.transfer.keyset import mark  # noqa: PLC0415
+def _listed(session: Session, key: Sequence[str]) -> str:
+    return ", ".join(quoted(session.dialect, name) for name in key)
 
-    return mark(session.dialect, place)
+
+def _alike(session: Session, key: Sequence[str]) -> str:
+    """The condition for one key."""
+    names = [unmarked(session.dialect, quoted(session.dialect, name)) for name in key]
+    return " AND ".join(f"{name} = {mark(session.dialect, place)}" for place, name in enumerate(names, 1))
 
 
 def _back(route: Route, column: Compared, value: object) -> object:
