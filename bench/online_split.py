@@ -28,6 +28,7 @@ from operations.addresses import postgres_address
 from operations.running import run
 from postgres import Cluster
 
+APART = multiprocessing.get_context("spawn")
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SPAN = timedelta(days=59)
 UNTOUCHED = "SELECT count(*), sum(hashtextextended(o::text, 0)::numeric) FROM orders o WHERE NOT id = ANY($1::bigint[])"
@@ -152,27 +153,30 @@ async def differences(url: str, journal: Mapping[int, tuple[datetime, str] | Non
     return lost, doubled, other
 
 
-async def measured(cluster: Cluster, url: str, kind: str, rows: int, chunk: int, steps: Mapping[str, Any]) -> None:
+async def measured(cluster: Cluster, url: str, kind: str, chunk: int) -> None:
     """One operation under the writer."""
     connection = await asyncpg.connect(url)
     before = await connection.fetch("SELECT id, hashtextextended(o::text, 0) AS hash FROM orders o")
+    rows = max(row["id"] for row in before) + 1
     await connection.close()
-    ended = multiprocessing.Event()
-    pipes = [multiprocessing.Pipe(duplex=False) for _ in range(2)]
+    ended = APART.Event()
+    pipes = [APART.Pipe(duplex=False) for _ in range(2)]
     processes = [
-        multiprocessing.Process(target=writing, args=(url, rows, ended, pipes[0][1])),
-        multiprocessing.Process(target=looking, args=(url, ended, pipes[1][1])),
+        APART.Process(target=writing, args=(url, rows, ended, pipes[0][1])),
+        APART.Process(target=looking, args=(url, ended, pipes[1][1])),
     ]
     for one in processes:
         one.start()
-    await asyncio.sleep(5)
+    await asyncio.sleep(8)
     began = time.time()
-    config = {"table": "orders", "boundary": "2026-02-01 00:00:00+00", "chunk_rows": chunk, "keep_old_hours": 0, **steps}
-    ran = await run(kind, config, {"source": postgres_address(cluster, url)})
-    took = time.time() - began
-    await asyncio.sleep(2)
-    ended.set()
-    (journal, waits, errors), (spans, looks) = (await asyncio.to_thread(one[0].recv) for one in pipes)
+    config = {"table": "orders", "boundary": "2026-02-01 00:00:00+00", "chunk_rows": chunk, "keep_old_hours": 0}
+    try:
+        ran = await run(kind, config, {"source": postgres_address(cluster, url)})
+        took = time.time() - began
+        await asyncio.sleep(2)
+    finally:
+        ended.set()
+    (journal, waits, errors), (spans, looks) = [await asyncio.to_thread(one[0].recv) for one in pipes]
     for one in processes:
         one.join()
     lost, doubled, other = await differences(url, journal)
@@ -201,8 +205,8 @@ async def main(rows: int, chunk: int) -> None:
     try:
         url = cluster.create_database()
         await fill(url, rows)
-        await measured(cluster, url, "split_boundary", rows, chunk, {})
-        await measured(cluster, url, "merge_boundary", rows, chunk, {})
+        await measured(cluster, url, "split_boundary", chunk)
+        await measured(cluster, url, "merge_boundary", chunk)
     finally:
         cluster.stop()
 

@@ -49,7 +49,7 @@ async def make_rich(source: Address, *, rows: int = 400, rest: bool = False) -> 
         'GRANT SELECT, INSERT ON shop."it\'s ""one""" TO clerk',
         'GRANT UPDATE ("select") ON shop."Or ders" TO clerk',
         'ALTER TABLE shop."it\'s ""one""" ENABLE ROW LEVEL SECURITY',
-        "CREATE POLICY \"own ones\" ON shop.\"it's \"\"one\"\"\" FOR SELECT TO clerk USING (\"select\" <> 'x''y')",
+        'CREATE POLICY "own ones" ON shop."it\'s ""one""" FOR SELECT TO clerk USING ("select" <> \'x\'\'y\')',
         'ALTER TABLE shop."it\'s ""one""" REPLICA IDENTITY FULL',
         'INSERT INTO shop."Or ders" ("at", "select", customer, amount, raw, "new") '
         f"SELECT {DAY} + n * interval '89 days' / {rows}, 'it''s ' || n, n % 10 + 1, n % 100, "

@@ -1,8 +1,11 @@
-"""What a data source was really asked to execute, as its server tells: the log of PostgreSQL, the general log of MariaDB,
-the trace of SQLite."""
+"""What a data source was really asked to execute, as its server tells.
+
+That is the log of PostgreSQL, the general log of MariaDB, the trace of SQLite.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,9 +25,9 @@ if TYPE_CHECKING:
     from hourhand.model.operation import Plan
     from operations.contract_ground import Ground
 
-_HOUSEKEEPING = frozenset(
-    "BEGIN START COMMIT ROLLBACK END SAVEPOINT RELEASE SET RESET DISCARD DEALLOCATE CLOSE DECLARE FETCH KILL USE LOCK "
-    "UNLOCK PRAGMA SHOW EXPLAIN DESCRIBE".split()
+_HOUSEKEEPING = (
+    *("BEGIN", "START", "COMMIT", "ROLLBACK", "END", "SAVEPOINT", "RELEASE", "SET", "RESET", "DISCARD", "DEALLOCATE"),
+    *("CLOSE", "DECLARE", "FETCH", "KILL", "USE", "LOCK", "UNLOCK", "PRAGMA", "SHOW", "EXPLAIN", "DESCRIBE"),
 )
 """Change no rows and no definitions; nobody approves them."""
 _READING = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "COPY"})
@@ -43,7 +46,7 @@ def changes(dialect: Dialect, statement: str) -> bool:
         return False
     if first not in _READING:
         return True
-    pairs = list(zip([""] + words, words, strict=False))
+    pairs = list(zip(["", *words], words, strict=False))
     return ("FROM", "STDIN") in pairs or any(word in _CHANGING and before != "FOR" for before, word in pairs)
 
 
@@ -63,7 +66,7 @@ def _pattern(sql: str, dialect: Dialect) -> re.Pattern[str]:
             parts = re.split(r"\$\d+", text) if text.startswith("COPY ") else [text]
             return re.compile(_VALUE.join(map(re.escape, parts)), re.DOTALL)
         case Dialect.SQLITE:
-            return re.compile(_VALUE.join(re.escape(part) for part in text.split("?")), re.DOTALL)
+            return re.compile(_VALUE.join(re.escape(part) for part in re.split(r"\?\d*", text)), re.DOTALL)
     marked = _VALUE.join(re.escape(part.replace("%%", "%")) for part in text.split("%s"))
     return re.compile(f"(?:{re.escape(text)}|{marked})", re.DOTALL)
 
@@ -71,7 +74,7 @@ def _pattern(sql: str, dialect: Dialect) -> re.Pattern[str]:
 def _plain(sql: str) -> str:
     """Without what is a matter of writing; the driver puts some COPY together by itself."""
     text = " ".join(sql.split()).rstrip("; ")
-    return text.replace("FORMAT 'binary'", "FORMAT binary").replace('"(', '" (') if text.startswith("COPY ") else text
+    return re.sub(r"FORMAT '(\w+)'", r"FORMAT \1", text).replace('"(', '" (') if text.startswith("COPY ") else text
 
 
 @asynccontextmanager
@@ -87,12 +90,9 @@ async def listening(ground: Ground, log: Path) -> AsyncIterator[list[str]]:
         case Dialect.POSTGRESQL:
             for source in ground.sources.values():
                 await execute(source, f"ALTER DATABASE \"{source.database}\" SET log_statement = 'all'")
-            begin = log.stat().st_size
+            known = await asyncio.to_thread(log.read_bytes)
             yield heard
-            end = log.stat().st_size
-            with log.open("rb") as file:
-                file.seek(begin)
-                text = file.read(end - begin).decode()
+            text = (await asyncio.to_thread(log.read_bytes))[len(known) :].decode()
             heard += _entries(text, {str(source.database) for source in ground.sources.values()})
         case Dialect.MARIADB:
             async with _general_log(ground.source, heard):
@@ -122,7 +122,11 @@ def _entries(text: str, databases: set[str]) -> list[str]:
 @asynccontextmanager
 async def _general_log(source: Address, heard: list[str]) -> AsyncIterator[None]:
     async with maria_connection(source) as connection, connection.cursor() as cursor:
-        for statement in ("SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = ON"):
+        for statement in (
+            "SET GLOBAL log_output = 'TABLE'",
+            "TRUNCATE mysql.general_log",
+            "SET GLOBAL general_log = ON",
+        ):
             await cursor.execute(statement)
         try:
             yield
@@ -144,5 +148,3 @@ def _traced(heard: list[str]) -> Any:
         return session
 
     return traced
-
-

@@ -176,7 +176,7 @@ async def test_no_other_index_is_begun_when_the_time_is_over(
 async def test_what_postgresql_does_not_do_concurrently_is_refused(pg_source: Address) -> None:
     await execute(pg_source, "CREATE TABLE rooms (during int4range, EXCLUDE USING gist (during WITH &&))")
     named: dict[str, Any] = {"table": "rooms", "indexes": ["rooms_during_excl"]}
-    with pytest.raises(InvalidInput, match="config.indexes: rooms_during_excl belongs to an exclusion constraint"):
+    with pytest.raises(InvalidInput, match=r"config.indexes: rooms_during_excl belongs to an exclusion constraint"):
         await preview("index_rebuild", named, {"source": pg_source})
     shown = await preview("index_rebuild", {"table": "rooms", "min_bloat_pct": 0}, {"source": pg_source})
     assert any("exclusion constraints: rooms_during_excl" in note for note in shown.plan.notes)
@@ -204,7 +204,7 @@ async def test_bad_input(source: Address, more: dict[str, Any], said: str) -> No
 
 async def test_sqlite_does_not_tell_how_full_an_index_is(sqlite_source: Address) -> None:
     await execute(sqlite_source, "CREATE TABLE worn (id integer PRIMARY KEY, n integer)")
-    with pytest.raises(InvalidInput, match="config.min_bloat_pct: SQLite does not tell"):
+    with pytest.raises(InvalidInput, match=r"config.min_bloat_pct: SQLite does not tell"):
         await preview("index_rebuild", {"table": "worn", "min_bloat_pct": 5}, {"source": sqlite_source})
 
 
@@ -216,7 +216,7 @@ async def test_mariadb_rebuilds_the_whole_table_and_says_so(maria_source: Addres
     assert any("rows and all indexes" in note for note in shown.plan.notes)
     await run("index_rebuild", {"table": "worn", "indexes": ["PRIMARY"]}, {"source": maria_source})
     await execute(maria_source, "CREATE TABLE old (id int PRIMARY KEY) ENGINE=MyISAM")
-    with pytest.raises(InvalidInput, match="config.table: .*old is a table of MyISAM"):
+    with pytest.raises(InvalidInput, match=r"config.table: .*old is a table of MyISAM"):
         await preview("index_rebuild", {"table": "old", "min_bloat_pct": 0}, {"source": maria_source})
     little = await preview("index_rebuild", {"table": "worn", "min_bloat_pct": 99}, {"source": maria_source})
     assert little.plan.steps == ()

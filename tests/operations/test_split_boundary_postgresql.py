@@ -109,7 +109,11 @@ async def test_rows_stay_right_while_others_write(pg_source: Address) -> None:
 
     writing = asyncio.ensure_future(write())
     try:
-        for kind, config in (("split_boundary", SPLIT), ("merge_boundary", MERGE), ("merge_boundary", MERGE | {"boundary": 50})):
+        for kind, config in (
+            ("split_boundary", SPLIT),
+            ("merge_boundary", MERGE),
+            ("merge_boundary", MERGE | {"boundary": 50}),
+        ):
             ran = await run(kind, config | {"chunk_rows": 7}, {"source": pg_source})
             assert ran.summary["verified"] == "hash"
     finally:
@@ -186,7 +190,7 @@ async def test_a_difference_is_found_and_named(pg_source: Address) -> None:
     shadows = [one for one in await left(pg_source) if one.startswith("_hh_events_0_")]
     for one in shadows:
         with suppress(asyncpg.PostgresError):
-            await execute(pg_source, f"DELETE FROM \"{one}\" WHERE n = 20")
+            await execute(pg_source, f'DELETE FROM "{one}" WHERE n = 20')
     ran = await run("split_boundary", SPLIT, {"source": pg_source}, checkpoint=first.value.checkpoint)
     assert "30 rows were to be copied and 29 are there; they differ at (20)" in ran.error
     assert await left(pg_source) == []
@@ -220,7 +224,7 @@ async def test_neither_truncate_nor_other_triggers_leave_the_shadow_behind(pg_so
         await run("merge_boundary", MERGE, {"source": pg_source}, stop_at=9)
     await execute(pg_source, "UPDATE events SET said = 'by hand' WHERE n BETWEEN 0 AND 30", "TRUNCATE events_100")
     before = await content(pg_source, "events")
-    assert "(3,\"by trigger\")" in before
+    assert '(3,"by trigger")' in before
     ran = await run("merge_boundary", MERGE, {"source": pg_source}, checkpoint=first.value.checkpoint)
     assert ran.summary["rows"] == {"events_0": 30}
     assert await content(pg_source, "events") == before
@@ -241,7 +245,9 @@ async def test_a_split_reads_nothing_while_the_table_is_locked(pg_source: Addres
     assert said.count('default partition "events_rest" is implied by existing constraints') == 2
 
 
-@pytest.mark.parametrize(("empty", "boundary", "name"), [("n >= 50 AND n < 100", 50, "events_0"), ("n < 50", 50, "events_0")])
+@pytest.mark.parametrize(
+    ("empty", "boundary", "name"), [("n >= 50 AND n < 100", 50, "events_0"), ("n < 50", 50, "events_0")]
+)
 async def test_a_side_without_rows_is_split_off_by_the_catalog_alone(
     pg_source: Address, empty: str, boundary: int, name: str
 ) -> None:
@@ -360,7 +366,9 @@ async def test_a_lock_that_is_not_gained_names_who_holds_it(pg_source: Address) 
     await make_events(pg_source)
     before = await content(pg_source, "events")
     with pytest.raises(Interrupted) as first:
-        await run("split_boundary", SPLIT | {"lock_timeout_ms": 200, "lock_retries": 1}, {"source": pg_source}, stop_at=8)
+        await run(
+            "split_boundary", SPLIT | {"lock_timeout_ms": 200, "lock_retries": 1}, {"source": pg_source}, stop_at=8
+        )
     async with postgres_connection(pg_source) as connection, connection.transaction():
         await connection.execute("SELECT count(*) FROM events")
         ran = await run("split_boundary", SPLIT | {"lock_timeout_ms": 200, "lock_retries": 1}, {"source": pg_source},

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from hourhand.model.data_source import Dialect
+from hourhand.model.data_source import Address, Dialect
 from hourhand.model.operation import Blocker, Plan, Step, Support, Undo
 
 Row = Mapping[str, Any]
@@ -87,6 +87,9 @@ class Look(Protocol):
 
     async def open(self, data_source: str) -> Session:
         """A session to another data source, by name: the target; the same one each time."""
+
+    async def address(self) -> Address:
+        """Where the data source is, with its password, for programs that connect by themselves; never to be told."""
 
 
 class Work(Look, Protocol):

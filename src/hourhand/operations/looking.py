@@ -23,8 +23,9 @@ _CLOCKS = {
 class LiveLook:
     """Sessions to the data sources of one configuration, opened when they are first needed."""
 
-    def __init__(self, addresses: Addresses, source: Session, now: datetime) -> None:
+    def __init__(self, addresses: Addresses, source: Session, now: datetime, name: str) -> None:
         self._addresses = addresses
+        self._name = name
         self._others: dict[str, Session] = {}
         self.source = source
         self.now = now
@@ -40,6 +41,10 @@ class LiveLook:
             self._others[data_source] = await open_session(address)
         return self._others[data_source]
 
+    async def address(self) -> Address:
+        """Where the data source is."""
+        return await self._addresses(self._name)
+
     async def close(self) -> None:
         """Give all sessions back."""
         for one in (*self._others.values(), self.source):
@@ -50,7 +55,7 @@ class LiveLook:
 async def looking(addresses: Addresses, data_source: str) -> AsyncIterator[LiveLook]:
     """Open the data source, and close whatever was opened."""
     source = await open_session(await addresses(data_source))
-    look = LiveLook(addresses, source, datetime.now(UTC))
+    look = LiveLook(addresses, source, datetime.now(UTC), data_source)
     try:
         if source.dialect in _CLOCKS:
             found: datetime = (await source.fetch(_CLOCKS[source.dialect]))[0]["now"]

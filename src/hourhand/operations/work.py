@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from hourhand.contracts.operation import Session
+from hourhand.model.data_source import Address
 from hourhand.model.operation import Blocker, Plan, Side, Step
 from hourhand.operations.config import Config
 from hourhand.operations.failures import LockNotGained, OperationFailure, StatementFailed
@@ -74,6 +75,10 @@ class LiveWork:
         """A session to another data source."""
         return await self._look.open(data_source)
 
+    async def address(self) -> Address:
+        """Where the data source is."""
+        return await self._look.address()
+
     async def side(self, step: Step) -> Session:
         """Where a step's statements are executed."""
         target = self.plan.config.get("target_data_source")
@@ -100,6 +105,11 @@ class LiveWork:
     def known_done(self, step: Step) -> bool:
         """Whether a checkpoint says that it is done; for kinds whose later steps may change what a check sees."""
         return step.name in self._done
+
+    def begin_again(self) -> None:
+        """Take no step for done: what they have made is on a machine that is not this one."""
+        self._done.clear()
+        self._kept_step, self._kept_position = None, {}
 
     async def _is_done(self, step: Step) -> bool:
         """The catalog's word counts; where there is none to ask, that of the last checkpoint."""

@@ -16,6 +16,7 @@ from hourhand.operations.catalog.table import Partition, Table
 from hourhand.operations.config import Config, Name
 from hourhand.operations.failures import Refused
 from hourhand.operations.kind import Kind
+from hourhand.operations.work import LiveWork
 
 _LOCKS = {
     Dialect.POSTGRESQL: "SHARE UPDATE EXCLUSIVE on {}: reads and writes go on",
@@ -97,6 +98,10 @@ class StatisticsUpdate(Kind[StatisticsConfig, State]):
     async def estimate(self, look: Look, plan: Plan) -> Plan:  # noqa: ARG002
         """Which rows are read is the database's choice."""
         return plan
+
+    def summary(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:  # noqa: ARG002
+        """The tables and partitions whose statistics are fresh."""
+        return {"analyzed": [step.name.removeprefix("analyze ") for step in plan.steps]}
 
 
 def _step(dialect: Dialect, sql: str, name: str, config: StatisticsConfig) -> Step:

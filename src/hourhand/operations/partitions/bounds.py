@@ -90,6 +90,13 @@ def grid(interval: str, count: int, start: str, reached: str, *, type_: str) -> 
     return _moments(amount, unit, count, _moment(start), _moment(reached), type_=type_)
 
 
+def lying_ahead(ends: Sequence[str], reached: str, *, type_: str) -> int:
+    """How many of these bounds lie after what was reached."""
+    if type_.startswith(("date", "timestamp")):
+        return sum(_moment(one) > _moment(reached) for one in ends)
+    return sum(_number(one, type_) > _number(reached, type_) for one in ends)
+
+
 def _number(text: str, type_: str) -> Decimal:
     try:
         return Decimal(text)

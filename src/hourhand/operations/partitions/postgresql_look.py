@@ -12,7 +12,7 @@ from hourhand.contracts.operation import Look, Session
 from hourhand.operations.catalog.table import Partition, Table
 from hourhand.operations.config import TableConfig
 from hourhand.operations.failures import Refused
-from hourhand.operations.partitions.bounds import Cell, beginning, grid, holder, missing, named
+from hourhand.operations.partitions.bounds import Cell, beginning, grid, holder, lying_ahead, missing, named
 from hourhand.operations.partitions.postgresql_facts import (
     PG,
     Relation,
@@ -182,7 +182,13 @@ async def _grid(config: AddConfig, interval: str, look: Look, table: Table) -> l
     reached = look.now.isoformat()
     if not timed:
         sql = f"SELECT coalesce(max({quoted(PG, column)})::text, $1) AS v FROM {table.sql}"
-        reached = (await look.source.fetch(sql, start))[0]["v"]
+        lowest = ranged[0].low if ranged and ranged[0].low is not None else start
+        reached = (await look.source.fetch(sql, lowest))[0]["v"]
+    there = lying_ahead([one.high for one in ranged if one.high is not None], reached, type_=type_)
+    if config.start is None and there:
+        # One of these holds the present; of the others some are there, and only the rest is made.
+        more = config.premake_count + 1 - there
+        return grid(interval, more - 1, start, start, type_=type_) if more > 0 else []
     return grid(interval, config.premake_count, start, reached, type_=type_)
 
 

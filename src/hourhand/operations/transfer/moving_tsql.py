@@ -8,7 +8,7 @@ from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Duration, Plan, Step
 from hourhand.operations.cleaning_condition import check_expression
 from hourhand.operations.failures import Refused
-from hourhand.operations.quoting import qualified, quoted
+from hourhand.operations.quoting import literal, qualified, quoted
 
 _SQL = Dialect.SQLSERVER
 
@@ -26,10 +26,8 @@ def tsql_plan(kind: str, config: Any) -> Plan:  # noqa: ANN401 - a BulkCopyConfi
     linked = config.target_data_source not in (None, config.data_source)
     target = qualified(_SQL, config.target_schema or "dbo", name)
     if linked:
-        # A linked server of the data source's name; its default database.
-        target = f"{quoted(_SQL, config.target_data_source)}...{quoted(_SQL, name)}"
-        if config.target_schema:
-            target = f"{quoted(_SQL, config.target_data_source)}..{target}"
+        # A linked server of the data source's name, and the database that it is set to.
+        target = f"{quoted(_SQL, config.target_data_source)}..{target}"
     if target == source:
         raise Refused(f"{target} is the source itself: give another target_table", field="target_table")
     steps = []
@@ -37,7 +35,7 @@ def tsql_plan(kind: str, config: Any) -> Plan:  # noqa: ANN401 - a BulkCopyConfi
         steps.append(
             Step(
                 name=f"create the table {name}", phase="prepare",
-                sql=(f"IF OBJECT_ID(N'{target.replace(chr(39), chr(39) * 2)}') IS NULL SELECT * INTO {target} FROM {source} WHERE 1 = 0",),
+                sql=(f"IF OBJECT_ID({literal(_SQL, target)}) IS NULL SELECT * INTO {target} FROM {source} WHERE 1 = 0",),
             )  # fmt: skip
         )
     steps.append(
@@ -88,7 +86,11 @@ def _chunks(config: Any, source: str, target: str) -> tuple[str, ...]:  # noqa: 
         f"  INSERT INTO {target} SELECT s.* FROM {source} AS s JOIN #_hh_keys AS k ON {alike}",  # noqa: S608
         "  SET @written = @@ROWCOUNT",
         f"  SELECT @there = COUNT(*) FROM {target} AS t JOIN #_hh_keys AS k ON {there}",  # noqa: S608
-        "  IF @written <> @chunk OR @there <> @chunk THROW 50000, N'the chunk is not the same on both sides', 1",
+        "  IF @written <> @chunk OR @there <> @chunk\n  BEGIN",
+        "    ROLLBACK TRANSACTION",
+        "    RAISERROR(N'the chunk is not the same on both sides: nothing of it was changed', 16, 1)",
+        "    BREAK",
+        "  END",
     ]
     if config.delete_source:
         lines.append(f"  DELETE s FROM {source} AS s WHERE EXISTS (SELECT 1 FROM #_hh_keys AS k WHERE {alike})")  # noqa: S608
