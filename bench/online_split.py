@@ -188,10 +188,11 @@ async def measured(cluster: Cluster, url: str, kind: str, chunk: int) -> None:
     busy = [seconds for at, seconds in waits if began <= at < began + took]
     print(f"\n{kind}: {took:.1f} s, rows by partition {ran.summary['rows']}")
     print(f"  writer: {len(journal)} rows in {len(waits)} transactions, {len(errors)} errors {errors[:3]}")
-    print(f"  rows lost {lost}, doubled {doubled}, with other values {other}; "
-          f"rows nobody wrote: {count} of {len(still)}, checksum {'same' if total == sum(still) else 'DIFFERENT'}")  # fmt: skip
-    print(f"  table locked against readers: longest {max(spans, default=0) * 1000:.1f} ms of {len(spans)} times, seen by "
-          f"{looks} looks")  # fmt: skip
+    same = "same" if total == sum(still) else "DIFFERENT"
+    print(f"  rows lost {lost}, doubled {doubled}, with other values {other}")
+    print(f"  rows that nobody wrote to: {count} of {len(still)}, checksum {same}")
+    longest = max(spans, default=0) * 1000
+    print(f"  table locked against readers: longest {longest:.1f} ms of {len(spans)} times, seen by {looks} looks")
     for name, seconds in (("before", quiet), ("during", busy)):
         cuts = quantiles(seconds, n=100)
         print(f"  a write {name} it: median {cuts[49] * 1000:.1f} ms, 99 % {cuts[98] * 1000:.1f} ms, "

@@ -71,7 +71,7 @@ async def test_a_preview_shows_everything_and_changes_nothing(shop: httpx.AsyncC
     (statement,) = seen["statements"]
     assert (statement["step"], statement["sql"], statement["side"]) == ("analyze orders", 'ANALYZE "orders"', "source")
     assert seen["impact"]["strongest_lock"] == statement["lock"]
-    assert seen["preconditions"] == [{"name": "ownership", "ok": True, "detail": "owned"}]
+    assert seen["preconditions"] == [{"name": "ownership", "ok": True, "detail": "owned", "side": "source"}]
     assert 'ANALYZE "orders";' in seen["script"]
     assert seen["plan_hash"] in seen["script"]
     assert (seen["script_only"], seen["impact"]["blockers"]) == (False, [])

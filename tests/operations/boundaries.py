@@ -124,11 +124,11 @@ class Fault:
 
 
 async def interrupted_everywhere(
-    kind: str, config: dict[str, Any], source: Address, fault: Fault, again: Callable[[], Awaitable[Any]], every: int
+    kind: str, config: dict[str, Any], source: Address, fault: Fault, again: Callable[[], Awaitable[Any]], *, every: int
 ) -> int:
     """Run once, then be interrupted at statements and at lost checkpoints, go on, and come to the same end each time.
 
-    `again` makes what it works on anew, and afterwards tells what is there.
+    `again` makes what it works on anew; `every` so-manieth statement is one to be interrupted at.
     """
     sources = {"source": source}
     await again()
@@ -136,7 +136,7 @@ async def interrupted_everywhere(
     whole = await run(kind, config, sources)
     assert whole.summary
     statements, end = fault.statements, await _end(source)
-    stops = [(number, None) for number in range(1, statements + 1, every)]
+    stops: list[tuple[int | None, int | None]] = [(number, None) for number in range(1, statements + 1, every)]
     stops += [(None, number) for number in range(1, whole.checkpoints + 1, max(every // 5, 1))]
     for statement, checkpoint in stops:
         await again()
@@ -159,8 +159,8 @@ async def make_events(source: Address, *, rows: int = 60, rest: bool = True) -> 
     """Make `events`, by number: 0 to 100, 100 to 200; rows in both halves of each."""
     await execute(
         source,
-        "DO $$ DECLARE one text; BEGIN FOR one IN SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace "
-        "WHERE nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition LOOP "
+        "DO $$ DECLARE one text; BEGIN FOR one IN SELECT relname FROM pg_class JOIN pg_namespace n "
+        "ON n.oid = relnamespace WHERE nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition LOOP "
         "EXECUTE format('DROP TABLE %I', one); END LOOP; "
         "FOR one IN SELECT proname FROM pg_proc WHERE proname ^@ '_hh_' LOOP "
         "EXECUTE format('DROP FUNCTION %I', one); END LOOP; END $$",

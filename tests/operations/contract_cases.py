@@ -61,8 +61,12 @@ class Cell:
     """A table whose readers see the same rows at every moment."""
     target: bool = False
     """Whether another data source is copied to."""
-    files: bool = False
-    """Whether it writes or removes files of the executor's machine, which is no statement."""
+    vague: frozenset[str] = frozenset()
+    """What of the summary need not be the same of two runs, such as the size of a compressed file."""
+    slow: bool = False
+    """Whether it is interrupted and cancelled once only, in the middle; `make chaos` does so everywhere."""
+    unread: tuple[str, ...] = ()
+    """Of a script: how lines begin that sqlglot has no grammar for."""
 
     @property
     def id(self) -> str:
@@ -175,6 +179,12 @@ async def _marked_once(ground: Ground, _: Ran) -> None:
     assert await count(ground.source, "made") == 1
 
 
+async def _backed_up(ground: Ground, ran: Ran) -> None:
+    (made,) = ground.folder.iterdir()
+    assert str(made) == ran.summary["backup_reference"]
+    assert sum(one.is_file() for one in ground.folder.rglob("*")) == ran.summary["files"] + 1  # and the manifest
+
+
 async def _filled(ground: Ground, ran: Ran) -> None:
     assert ran.summary["rows"] == await count(ground.source, "tried") == 300
 
@@ -225,7 +235,7 @@ CELLS: tuple[Cell, ...] = (
     _refused("archive_switch", LITE),
     _script("archive_switch", table="orders", partitions=["1"], target_table="old_orders"),
     *_done(
-        "archive_bcp", _ALL, make=_folder, check=_half_in_files, files=True,
+        "archive_bcp", _ALL, make=_folder, check=_half_in_files,
         config={"table": "orders", "where": "id <= 30", "rows_per_file": 10, "delete_after_verify": True},
     ),
     _script("archive_bcp", table="orders", output_dir="/var/archive"),
@@ -242,7 +252,7 @@ CELLS: tuple[Cell, ...] = (
     ),
     _script("data_cleanup", table="orders", where="id <= 30"),
     *_done(
-        "log_cleanup", _ALL, make=_log, check=_logs_gone, again=Again.LESS, files=True,
+        "log_cleanup", _ALL, make=_log, check=_logs_gone, again=Again.LESS,
         config={"table": "orders", "where": "id <= 30", "older_than": "100d", **CHUNKS},
     ),
     _script("log_cleanup", table="orders", where="id <= 30"),
@@ -256,6 +266,14 @@ CELLS: tuple[Cell, ...] = (
         config={"table": "orders", "min_bloat_pct": 0},
     ),
     _script("index_rebuild", table="orders", indexes=["orders_customer_idx"]),
+    *_done(
+        "database_backup", _ALL, make=_folder, check=_backed_up, table="orders", config={"jobs": 1},
+        vague=frozenset({"bytes"}), slow=True,
+    ),
+    Cell(
+        kind="database_backup", dialect=SERVER, expected=Support.SCRIPT, config={"output_dir": "/var/backups"},
+        unread=("BACKUP DATABASE ", "RESTORE VERIFYONLY "),
+    ),
     *_done("statistics_update", _ALL, make=_indexed_orders, config={"tables": ["orders"]}, table="orders"),
     _script("statistics_update", tables=["orders"]),
     *(

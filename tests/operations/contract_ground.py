@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+(?:[+-]\d\d)?")
 """What a comment says of the server's own clock, with its fractions of a second."""
+_DUMPED = re.compile(r"\d+(?=\.dat)")
+"""The numbers that pg_dump gives to tables."""
 _OWN = "n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
 _POSTGRES = {
     "relations": "SELECT n.nspname, c.relname, c.relkind::text, pg_get_expr(c.relpartbound, c.oid), "
@@ -116,8 +118,9 @@ async def picture(ground: Ground) -> Picture:
                 found, held = await _of_file(source)
         catalog += [(name, one) for one in found]
         rows |= {f"{name} {table}": kept for table, kept in held.items()}
-    files = sorted(str(path.relative_to(ground.folder)) for path in ground.folder.rglob("*") if path.is_file())
-    return Picture(tuple(sorted(catalog, key=repr)), rows, tuple(files))
+    files = [str(path.relative_to(ground.folder)) for path in ground.folder.rglob("*") if path.is_file()]
+    named = sorted(_DUMPED.sub("<number>", name) for name in files)
+    return Picture(tuple(sorted(catalog, key=repr)), rows, tuple(named))
 
 
 async def logical(ground: Ground, table: str) -> Counter[str]:

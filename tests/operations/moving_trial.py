@@ -84,7 +84,9 @@ async def trial(
     began = time.monotonic()
     try:
         with _redo(on=redo):
-            await _harassed(source, target, target_server, folder, result, kills, crashes, chunk_rows, random.Random(seed))
+            await _harassed(
+                source, target, target_server, folder, result, kills, crashes, chunk_rows, random.Random(seed)
+            )
     finally:
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
@@ -235,8 +237,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             result = asyncio.run(
                 trial(
-                    *servers, Path(folder), rows=given.rows, kills=given.kills, crashes=given.crashes,
-                    chunk_rows=given.chunk_rows, seed=given.seed, redo=not given.no_redo,
+                    *servers,
+                    Path(folder),
+                    rows=given.rows,
+                    kills=given.kills,
+                    crashes=given.crashes,
+                    chunk_rows=given.chunk_rows,
+                    seed=given.seed,
+                    redo=not given.no_redo,
                 )  # fmt: skip
             )
     finally:

@@ -1,4 +1,4 @@
-"""An attempt that ends at its so-manieth statement, on whichever data source: before it, or after, so that nobody knows.
+"""An attempt that ends at its so-manieth statement, on whichever data source, before it or after, which nobody knows.
 
     moments = await moments_of(kind, config, sources)           # "statement", "statement", "commit", …
     checkpoint = await stopped(kind, config, sources, at=17)
@@ -81,9 +81,7 @@ async def moments_of(kind: str, config: Mapping[str, Any], sources: Sources) -> 
     return counter.passed
 
 
-async def stopped(
-    kind: str, config: Mapping[str, Any], sources: Sources, *, at: int, checkpoint: object = None
-) -> Any:
+async def stopped(kind: str, config: Mapping[str, Any], sources: Sources, *, at: int, checkpoint: object = None) -> Any:
     """Run one attempt until a moment, and return the last checkpoint that it stored."""
     return await _run(kind, config, sources, _Counter(at), checkpoint)
 

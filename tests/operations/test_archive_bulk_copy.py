@@ -82,9 +82,7 @@ async def test_hostile_names_and_values_arrive_as_they_are(request: pytest.Fixtu
         await execute(address, f"CREATE TABLE {names[0]} ({names[1]} INT NOT NULL PRIMARY KEY, {names[2]} VARCHAR(50))")
     names = [quoted(source.dialect, name) for name in (table, key, text)]
     values = ["tab\tnew\nline\rret", "\\N", "\\", "\\\\t", "", "\f\v\b", "it''s $1 %s", "中文 🕰"]
-    rows = ", ".join(
-        f"({n}, {_literal(source, value)})" for n, value in enumerate(values)
-    )
+    rows = ", ".join(f"({n}, {_literal(source, value)})" for n, value in enumerate(values))
     await execute(source, f"INSERT INTO {names[0]} VALUES {rows}, (99, NULL)")
     before = await fetch(source, f"SELECT * FROM {names[0]} ORDER BY 1")
     ran = await run(
@@ -136,7 +134,9 @@ async def test_what_differs_is_named_and_nothing_is_changed(pg_source: Address, 
 
 async def test_values_that_the_target_would_cut_are_refused(maria_source: Address, maria_target: Address) -> None:
     """LOAD DATA LOCAL would only warn, and go on."""
-    await execute(maria_source, "CREATE TABLE t (id INT PRIMARY KEY, v TEXT)", "INSERT INTO t VALUES (1, REPEAT('x', 50))")
+    await execute(
+        maria_source, "CREATE TABLE t (id INT PRIMARY KEY, v TEXT)", "INSERT INTO t VALUES (1, REPEAT('x', 50))"
+    )
     await execute(maria_target, "CREATE TABLE t (id INT PRIMARY KEY, v TEXT, CHECK (id > 1))")
     ran = await run(KIND, {"table": "t", "target_data_source": "target", "delete_source": True, "verify": "none"},
                     {"source": maria_source, "target": maria_target})  # fmt: skip
@@ -211,7 +211,9 @@ async def test_a_cancel_leaves_each_row_on_one_side(pg_source: Address, pg_targe
 
 
 async def test_a_move_is_taken_back_by_its_undo(pg_source: Address, maria_target: Address) -> None:
-    await execute(pg_source, "CREATE TABLE t (id int PRIMARY KEY, v varchar(10))", "INSERT INTO t VALUES (1, 'a'), (2, NULL)")
+    await execute(
+        pg_source, "CREATE TABLE t (id int PRIMARY KEY, v varchar(10))", "INSERT INTO t VALUES (1, 'a'), (2, NULL)"
+    )
     sources = {"source": pg_source, "target": maria_target}
     ran = await run(KIND, {"table": "t", "target_data_source": "target", "delete_source": True, "create_target": True},
                     sources)  # fmt: skip

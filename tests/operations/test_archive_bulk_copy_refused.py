@@ -90,11 +90,15 @@ async def unmet(config: dict[str, Any], sources: dict[str, Address]) -> list[str
 async def test_what_must_hold_before_a_row_is_touched(pg_source: Address, pg_target: Address) -> None:
     await execute(pg_source, TABLE, "INSERT INTO t SELECT n, 'v', 1 FROM generate_series(1, 20) n",
                   "CREATE TABLE child (id int PRIMARY KEY, t int REFERENCES t ON DELETE CASCADE)")  # fmt: skip
-    await execute(pg_target, "CREATE TABLE t (id int, v varchar(20), n numeric(9,2))", "INSERT INTO t VALUES (7, 'x', 1)")
+    await execute(
+        pg_target, "CREATE TABLE t (id int, v varchar(20), n numeric(9,2))", "INSERT INTO t VALUES (7, 'x', 1)"
+    )
     sources = {"source": pg_source, "target": pg_target}
     config = {"table": "t", "target_data_source": "target", "delete_source": True}
     assert await unmet(config, sources) == ["target key", "target rows", "dependent rows"]
-    await execute(pg_source, "DROP TABLE child", "CREATE TABLE child (t int REFERENCES t)", "INSERT INTO child VALUES (3)")
+    await execute(
+        pg_source, "DROP TABLE child", "CREATE TABLE child (t int REFERENCES t)", "INSERT INTO child VALUES (3)"
+    )
     await execute(pg_target, "ALTER TABLE t ADD PRIMARY KEY (id)")
     assert await unmet(config, sources) == ["target rows", "foreign keys"]
     assert await unmet({**config, "on_conflict": "replace"}, sources) == ["foreign keys"]
@@ -144,7 +148,10 @@ def _commands(text: str) -> list[str]:
     ("name", "config"),
     [
         ("archive_bulk_copy", {"target_table": "orders_old", "create_target": True}),
-        ("archive_bulk_copy_linked", {"target_data_source": "archive", "target_schema": "old", "on_conflict": "replace"}),
+        (
+            "archive_bulk_copy_linked",
+            {"target_data_source": "archive", "target_schema": "old", "on_conflict": "replace"},
+        ),
     ],
 )
 async def test_on_sql_server_it_is_a_script(name: str, config: dict[str, Any]) -> None:

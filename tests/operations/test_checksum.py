@@ -59,8 +59,11 @@ async def test_the_hostile_table_has_the_same_number_everywhere(
 
 async def test_floats_have_the_same_text_everywhere(pg_source: Address, maria_source: Address) -> None:
     values = ", ".join(f"({n}, {text}, {text if abs(float(text)) < 1e38 else 0})" for n, text in enumerate(FLOATS))
-    await execute(pg_source, "CREATE TABLE f (id int PRIMARY KEY, d float8, s float4)",
-                  f"INSERT INTO f SELECT id, d, CASE WHEN abs(d) < 1e-37 THEN 0 ELSE s END FROM (VALUES {values}) v(id, d, s)")
+    await execute(
+        pg_source,
+        "CREATE TABLE f (id int PRIMARY KEY, d float8, s float4)",
+        f"INSERT INTO f SELECT id, d, CASE WHEN abs(d) < 1e-37 THEN 0 ELSE s END FROM (VALUES {values}) v(id, d, s)",
+    )
     await execute(maria_source, "CREATE TABLE f (id INT PRIMARY KEY, d DOUBLE, s FLOAT)",
                   f"INSERT INTO f VALUES {values}", "UPDATE f SET s = 0 WHERE abs(d) < 1e-37")  # fmt: skip
     async with session(pg_source) as pg, session(maria_source) as maria:
@@ -141,8 +144,16 @@ def test_values_have_one_text() -> None:
     at = dt.datetime(2026, 3, 1, 2, 30, 0, 500_000, dt.timezone(dt.timedelta(hours=2)))
     assert to_text(Form.MOMENT, at) == to_text(Form.MOMENT, "2026-03-01 00:30:00.500000") == "2026-03-01 00:30:00.5"
     assert to_text(Form.MOMENT, "infinity") == "infinity"
-    assert to_text(Form.MOMENT, dt.date(2026, 3, 1)) == to_text(Form.MOMENT, dt.datetime(2026, 3, 1)) == "2026-03-01 00:00:00"  # noqa: DTZ001
-    assert to_text(Form.TIME, dt.time(1, 2, 3, 400_000)) == to_text(Form.TIME, dt.timedelta(hours=1, minutes=2, seconds=3.4)) == "01:02:03.4"
+    assert (
+        to_text(Form.MOMENT, dt.date(2026, 3, 1))
+        == to_text(Form.MOMENT, dt.datetime(2026, 3, 1))
+        == "2026-03-01 00:00:00"
+    )
+    assert (
+        to_text(Form.TIME, dt.time(1, 2, 3, 400_000))
+        == to_text(Form.TIME, dt.timedelta(hours=1, minutes=2, seconds=3.4))
+        == "01:02:03.4"
+    )
     assert to_text(Form.UUID, UUID(int=10).bytes) == to_text(Form.UUID, str(UUID(int=10)).upper()) == str(UUID(int=10))
     assert to_text(Form.BYTES, b"\x00|") == "007c"
     assert len({to_text(Form.RAW, one) for one in (1, 1.0, "1", b"1")}) == 4

@@ -16,7 +16,7 @@ async def test_cancel(d, transaction, request):
     src = request.getfixturevalue(f"{d}_source")
     await execute(src, "CREATE TABLE t (n int)", "INSERT INTO t VALUES (1)")
     sql = SLEEP[src.dialect.value]
-    task = asyncio.ensure_future(run("custom", {"steps": [{"name": "a", "sql": sql, "in_transaction": transaction}]}, {"s": src}))
+    task = asyncio.ensure_future(run("custom", {"steps": [{"name": "a", "sql": sql, "in_transaction": transaction, "check_sql": "SELECT n > 1 FROM t"}]}, {"s": src}))
     q = ("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'UPDATE t SET%' AND state='active'" if d == "pg"
          else "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'UPDATE t SET%'")
     for _ in range(100):

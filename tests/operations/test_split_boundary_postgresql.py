@@ -146,7 +146,7 @@ async def test_what_is_interrupted_anywhere_comes_to_the_same_end(
             await execute(pg_source, "DELETE FROM events WHERE n >= 100 AND n " + (
                 "< 150" if kind == "split_boundary" else "> 0"))  # fmt: skip
 
-    assert await interrupted_everywhere(kind, config, pg_source, Fault(monkeypatch), again, every) > 4
+    assert await interrupted_everywhere(kind, config, pg_source, Fault(monkeypatch), again, every=every) > 4
 
 
 @pytest.mark.parametrize("checkpoints", [1, 5])
@@ -268,7 +268,7 @@ async def test_a_side_without_rows_is_split_off_by_the_catalog_alone(
     assert await content(pg_source, "events") == before
 
 
-async def test_what_is_no_longer_empty_is_not_dropped(pg_source: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_no_longer_empty_is_not_dropped(pg_source: Address) -> None:
     await make_events(pg_source)
     await execute(pg_source, "DELETE FROM events WHERE n >= 100")
     with pytest.raises(Interrupted) as first:
@@ -319,7 +319,8 @@ async def test_three_are_merged_under_another_name_and_a_boundary_that_is_there_
      "only where the key is one column"),
     ("CREATE TABLE x (a int) PARTITION BY RANGE ((a + 1))", "split_boundary", {"table": "x", "boundary": 5},
      "only where the key is one column"),
-    ("CREATE TABLE o (a oid) PARTITION BY RANGE (a)", "split_boundary", {"table": "o", "boundary": 5}, "is of type oid"),
+    ("CREATE TABLE o (a oid) PARTITION BY RANGE (a)", "split_boundary", {"table": "o", "boundary": 5},
+     "is of type oid"),
     ("CREATE TABLE d (a date) PARTITION BY RANGE (a)", "split_boundary", {"table": "d", "boundary": "2026-02-01 12:00"},
      "not exactly a value of type date"),
 ])  # fmt: skip

@@ -118,7 +118,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     app.state.health, app.state.scrape = Health(store), Scrape(store)
     app.state.post = build_post(settings, store, serving=True)
     app.state.sources = build_sources(settings, store)
-    app.state.operations = Operations(build_desk(settings, store))
+    app.state.operations = Operations(build_desk(settings, store), elsewhere=not settings.on_sqlite)
     problems.install(app)
     app.include_router(_open_routes(settings))
     app.include_router(docs.router)

@@ -78,6 +78,10 @@ class OperationPrecondition(BaseModel):
     name: str
     ok: bool
     detail: str
+    side: Side = Field(
+        description="Where it was looked for. `executor` is the machine that previews: in a cluster the executor that "
+        "executes it looks again on its own, and that counts"
+    )
 
 
 _STATEMENT = {
@@ -108,7 +112,7 @@ class OperationPreview(BaseModel):
         script_only=False,
         statements=[_STATEMENT],
         impact={"rows": None, "bytes": None, "disk_bytes": None, "strongest_lock": _LOCK, "blockers": []},
-        preconditions=[{"name": "ownership", "ok": True, "detail": "owned"}],
+        preconditions=[{"name": "ownership", "ok": True, "detail": "owned", "side": "source"}],
         notes=[],
     )
 
@@ -166,7 +170,8 @@ def shown(preview: Preview) -> OperationPreview:
             blockers=[OperationBlocker(session=one.session, who=one.who, doing=one.doing) for one in impact.blockers],
         ),
         preconditions=[
-            OperationPrecondition(name=one.name, ok=one.ok, detail=one.detail) for one in plan.preconditions
+            OperationPrecondition(name=one.name, ok=one.ok, detail=one.detail, side=one.side)
+            for one in plan.preconditions
         ],
         notes=list(plan.notes),
     )

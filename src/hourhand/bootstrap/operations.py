@@ -81,8 +81,10 @@ async def _unknown(store: Store, name: str) -> str:
 class Operations:
     """The way of an operation from a configuration to an instance."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, *, elsewhere: bool) -> None:
+        """`elsewhere`: executors may be on other machines than this process, as those of a cluster are."""
         self.desk = desk
+        self._elsewhere = elsewhere
         self._previewed: OrderedDict[str, Plan] = OrderedDict()
 
     async def preview(self, kind: str, config: Mapping[str, Any]) -> Preview:
@@ -103,7 +105,7 @@ class Operations:
         approved = None if asked.plan_hash is None else self._previewed.get(asked.plan_hash)
         found = await self.preview(kind, config)
         _require_approved(asked.plan_hash, approved, found)
-        require_met(found.plan)
+        require_met(found.plan, elsewhere=self._elsewhere)
         plan = plan_to_json(found.plan)
         _require_room(plan)
         settled = dict(found.plan.config)

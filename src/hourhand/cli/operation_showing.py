@@ -36,10 +36,11 @@ def print_preview(preview: Json) -> None:
 
 
 def unmet(preview: Json) -> list[str]:
-    """Why it would not be executed as it stands."""
+    """Why it would not be executed as it stands; whether the executor's machine matters here, the server knows."""
     if preview["script_only"]:
         return [f"{preview['kind']} on {preview['dialect']} is a script to read and run by hand: nothing is started"]
-    return [f"{one['name']}: {one['detail']}" for one in preview["preconditions"] if not one["ok"]]
+    wrong = [one for one in preview["preconditions"] if not one["ok"] and one["side"] != "executor"]
+    return [f"{one['name']}: {one['detail']}" for one in wrong]
 
 
 def _precondition(one: Json) -> str:

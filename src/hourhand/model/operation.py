@@ -85,6 +85,8 @@ class Precondition:
     ok: bool
     detail: str
     """What was found; where it does not hold, also what would help."""
+    side: Side = Side.SOURCE
+    """Where it was looked for; what is true of one machine need not be of the executor's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

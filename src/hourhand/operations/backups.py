@@ -90,16 +90,21 @@ def manifest_of(folder: Path) -> dict[str, Any] | None:
 def old_ones(output: Path, like: Mapping[str, Any], keep: int) -> list[Path]:
     """Backups of the same data source, database and method beyond the newest so many."""
     same = ("data_source", "database", "dialect", "method")
-    found = []
+    whole, half = [], []
     for folder in output.iterdir():
-        manifest = manifest_of(folder) if folder.is_dir() and not folder.name.endswith(".tmp") else None
-        if manifest is not None and all(manifest.get(one) == like[one] for one in same):
-            found.append((str(manifest.get("started")), folder))
-    return [folder for _, folder in sorted(found, reverse=True)[keep:]]
+        manifest = manifest_of(folder) if folder.is_dir() else None
+        if manifest is None or any(manifest.get(one) != like[one] for one in same):
+            continue
+        # One with a manifest that is still called so was being removed when its executor was lost.
+        (half if folder.name.endswith(".tmp") else whole).append((str(manifest.get("started")), folder))
+    return [folder for _, folder in [*sorted(whole, reverse=True)[keep:], *half]]
 
 
 def removed(folder: Path) -> None:
     """Take it away; a name that ends with `.tmp` first, so that half of one is never taken for a backup."""
-    aside = folder.with_name(f"{folder.name}.tmp")
-    folder.rename(aside)
+    aside = folder if folder.name.endswith(".tmp") else folder.with_name(f"{folder.name}.tmp")
+    if aside != folder:
+        folder.rename(aside)
+    for path in [one for one in aside.iterdir() if one.name != MANIFEST]:  # last, since it says that this is ours
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.rmtree(aside)

@@ -21,4 +21,6 @@ class Found:
     """How programs are told where the server is; never with a password."""
     creation: str = ""
     """What a scratch database is created with, so that it is like this one."""
+    dropping: str = ""
+    """What it is dropped with, so that a session which is left does not keep it."""
     notes: tuple[str, ...] = ()

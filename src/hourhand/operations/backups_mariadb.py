@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hourhand.contracts.operation import Look, Session
 from hourhand.model.data_source import Address, Dialect
@@ -28,6 +27,10 @@ _OTHERS = {"mariadb-dump": "mysqldump", "mariadb": "mysql"}
 """What the programs are called where only MySQL's are."""
 _FACTS = "SELECT DATABASE() AS name, @@character_set_database AS charset, @@collation_database AS collation"
 _SIZE = "SELECT coalesce(sum(DATA_LENGTH), 0) AS n FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s"
+_EVENTS = """
+SELECT count(*) AS n, @@event_scheduler AS scheduler FROM information_schema.EVENTS
+WHERE EVENT_SCHEMA = %s AND STATUS = 'ENABLED'
+"""
 _TABLES = """
 SELECT TABLE_NAME AS name, ENGINE AS engine FROM information_schema.TABLES
 WHERE TABLE_SCHEMA = %s AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1
@@ -53,22 +56,32 @@ async def look(config: Mapping[str, Any], looked: Look) -> Found:
     others = [
         one["name"] for one in await session.fetch(_TABLES, row["name"]) if str(one["engine"]).lower() != "innodb"
     ]
-    loose = f"not InnoDB's, so that rows written meanwhile may be in the dump in part: {', '.join(others[:20])}"
+    notes = ["mariadb-dump writes one table after another: jobs is of no use here"] if config["jobs"] > 1 else []
+    if others:
+        notes.append(f"not InnoDB's, so that rows written meanwhile may be in it in part: {', '.join(others[:20])}")
     return Found(
         dialect=session.dialect,
         database=row["name"],
-        conditions=tuple(one.precondition for one in programs) + _privilege(config),
+        conditions=(*(one.precondition for one in programs), *await _events(session, config, row["name"])),
         bytes=int((await session.fetch(_SIZE, row["name"]))[0]["n"]),
         creation=f"CHARACTER SET {row['charset']} COLLATE {row['collation']}",
-        notes=(loose,) if others else (),
+        notes=tuple(notes),
     )
 
 
-def _privilege(config: Mapping[str, Any]) -> tuple[Precondition, ...]:
-    jobs = int(config["jobs"])
-    if jobs == 1:
+async def _events(session: Session, config: Mapping[str, Any], database: str) -> tuple[Precondition, ...]:
+    """That none would run in the scratch database: they may change what lies outside of it."""
+    if not config["verify_restore"]:
         return ()
-    return (Precondition(name="jobs", ok=True, detail=f"mariadb-dump has one: {jobs} are of no use here"),)
+    rows = await session.fetch(_EVENTS, database)
+    running = rows[0]["scheduler"] == "ON" and int(rows[0]["n"]) > 0
+    detail = (
+        f"{rows[0]['n']} events are enabled, and would run in the scratch database, too: disable them or the "
+        "event_scheduler, or leave verify_restore out"
+        if running
+        else "none would run in the scratch database"
+    )
+    return (Precondition(name="events", ok=not running, detail=detail),)
 
 
 async def _program(name: str) -> Program:
@@ -133,7 +146,7 @@ async def dump(work: LiveWork, command: list[str], folder: Path) -> None:  # noq
     *writing, _, target = command
     first, packing = _split(writing)
     program = await _program(first[0])
-    with credentials(await work.address()) as path, Path(target).open("wb") as file:
+    with credentials(await work.address()) as path, await asyncio.to_thread(Path(target).open, "wb") as file:
         argv = [program.path or first[0], *(one.replace("{credentials}", path) for one in first[1:])]
         if packing:
             await _piped(work, argv, packing, output=file.fileno())
@@ -154,17 +167,18 @@ def _split(command: list[str]) -> tuple[list[str], list[str]]:
 
 async def _piped(work: LiveWork, first: list[str], second: list[str], *, output: int | None = None) -> None:
     """Two programs, the one into the other; if either fails, both end."""
-    async with pipe() as (reading, writing):
+    with pipe() as (reading, writing):
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_into(work, first, writing))
+                group.create_task(run(second, log=work.log, source=reading, output=output))
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
 
-        async def begins() -> None:
-            try:
-                await run(first, log=work.log, output=writing)
-            finally:
-                os.close(writing)
 
-        async with asyncio.TaskGroup() as group:
-            group.create_task(begins())
-            group.create_task(run(second, log=work.log, source=reading, output=output))
+async def _into(work: LiveWork, command: list[str], writing: IO[bytes]) -> None:
+    with writing:  # or who reads would wait for more
+        await run(command, log=work.log, output=writing)
 
 
 async def _counts(session: Session, database: str) -> dict[str, int]:
@@ -175,28 +189,21 @@ async def _counts(session: Session, database: str) -> dict[str, int]:
     return found
 
 
-async def verify(work: LiveWork, command: list[str], folder: Path) -> None:
+async def verify(work: LiveWork, command: list[str], folder: Path) -> None:  # noqa: ARG001
     """It can be unpacked to the end, and its last line says that it is whole."""
-    plain = folder / ".tail"
-    async with pipe() as (reading, writing):
-
-        async def begins() -> None:
-            try:
-                await run(command, log=work.log, output=writing)
-            finally:
-                os.close(writing)
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(begins())
-            ended = group.create_task(asyncio.to_thread(_tail, reading))
-    plain.unlink(missing_ok=True)
-    if _ENDED not in ended.result():
+    with pipe() as (reading, writing):
+        ended = asyncio.ensure_future(asyncio.to_thread(_tail, reading))
+        try:
+            await _into(work, command, writing)
+        finally:
+            last = await ended  # which it does once nobody writes
+    if _ENDED not in last:
         raise NotVerified(f"{command[-1]} does not end with {_ENDED.decode()!r}: it is not whole")
 
 
-def _tail(reading: int) -> bytes:
+def _tail(reading: IO[bytes]) -> bytes:
     last = b""
-    while block := os.read(reading, 1 << 16):
+    while block := reading.read(1 << 16):
         last = (last + block)[-_TAIL:]
     return last
 

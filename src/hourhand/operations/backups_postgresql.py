@@ -67,6 +67,7 @@ async def look(config: Mapping[str, Any], looked: Look) -> Found:
         bytes=size,
         creation=f"TEMPLATE template0 ENCODING {literal(Dialect.POSTGRESQL, row['encoding'])} LC_COLLATE "
         f"{literal(Dialect.POSTGRESQL, row['datcollate'])} LC_CTYPE {literal(Dialect.POSTGRESQL, row['datctype'])}",
+        dropping=" WITH (FORCE)" if session.version >= (13,) else "",
         place=_place(await looked.address()),
         notes=("the whole server is copied, all its databases: it can only be restored whole",) if physical else (),
     )
@@ -118,7 +119,7 @@ def restore_statements(config: Mapping[str, Any], found: Found, folder: str) -> 
         "pg_restore", "--exit-on-error", f"--jobs={config['jobs']}", "--no-owner", "--no-privileges",
         "--no-publications", "--no-subscriptions", *found.place, _named(scratch), f"{folder}/dump",
     ]  # fmt: skip
-    return [f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name} {found.creation}"], command
+    return [f"DROP DATABASE IF EXISTS {name}{found.dropping}", f"CREATE DATABASE {name} {found.creation}"], command
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from hourhand.model.data_source import Dialect
 from hourhand.model.errors import Conflict, FieldError, InvalidInput, PlanRefused
-from hourhand.model.operation import Blocker, Plan, Preview, Support
+from hourhand.model.operation import Blocker, Plan, Preview, Side, Support
 from hourhand.operations.blockers import in_the_way
 from hourhand.operations.catalogue import Catalogue
 from hourhand.operations.config import Config
@@ -74,12 +74,16 @@ def require_support(kind: Kind[Any, Any], dialect: Dialect) -> None:
         raise InvalidInput.one("config.data_source", None, f"{kind.kind} is not done on {dialect.value}: {why}")
 
 
-def require_met(plan: Plan) -> None:
-    """Refuse a plan whose preconditions are not all met, with each that is not."""
+def require_met(plan: Plan, *, elsewhere: bool = False) -> None:
+    """Refuse a plan whose preconditions are not all met, with each that is not.
+
+    `elsewhere`: it is executed on another machine than this one, whose folders and programs do not count.
+    """
     if plan.script_only:
         raise Conflict(f"{plan.kind} on {plan.dialect.value} is a script to read and run by hand: see its preview")
-    if plan.unmet:
-        reasons = [f"{one.name}: {one.detail}" for one in plan.unmet]
+    unmet = [one for one in plan.unmet if not (elsewhere and one.side is Side.EXECUTOR)]
+    if unmet:
+        reasons = [f"{one.name}: {one.detail}" for one in unmet]
         raise PlanRefused("; ".join(reasons), reasons, plan_hash(plan))
 
 

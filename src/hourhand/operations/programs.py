@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import glob
 import os
 import re
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from hourhand.model.operation import Precondition
+from hourhand.model.operation import Precondition, Side
 from hourhand.operations.failures import StatementFailed
 
 _FOLDERS = "/usr/lib/postgresql/*/bin"
@@ -42,12 +43,12 @@ class Program:
             detail = f"there is no program {self.name} on this machine: install the package {self.package}"
         else:
             detail = f"{self.path}, version {'.'.join(map(str, self.version))}"
-        return Precondition(name=f"program {self.name}", ok=self.path is not None, detail=detail)
+        return Precondition(name=f"program {self.name}", ok=self.path is not None, detail=detail, side=Side.EXECUTOR)
 
 
 async def find_program(name: str, package: str, *, least: int = 0) -> Program:
     """The oldest that is not older than `least`, the server's version; failing that, the newest there is."""
-    paths = [str(one / name) for one in Path("/").glob(_FOLDERS[1:]) if os.access(one / name, os.X_OK)]
+    paths = [one for one in glob.glob(f"{_FOLDERS}/{name}") if os.access(one, os.X_OK)]  # noqa: ASYNC240, PTH207
     on_path = shutil.which(name)
     found = [
         Program(name, package, path, await _version(path)) for path in dict.fromkeys([*paths, *filter(None, [on_path])])
@@ -127,16 +128,12 @@ async def _ended(child: asyncio.subprocess.Process) -> None:
                 return
 
 
-@asynccontextmanager
-async def pipe() -> AsyncIterator[tuple[int, int]]:
+@contextmanager
+def pipe() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """The two ends of a pipe, closed in the end."""
-    ends = os.pipe()
-    try:
-        yield ends
-    finally:
-        for one in ends:
-            with suppress(OSError):
-                os.close(one)
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", buffering=0) as one, os.fdopen(writing, "wb", buffering=0) as other:
+        yield one, other
 
 
 @contextmanager

@@ -149,10 +149,14 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
         dialect=Dialect(value["dialect"]),
         config=value["config"],
         steps=tuple(_step({name: one[name] for name in one if name in known}) for one in value["steps"]),
-        preconditions=tuple(Precondition(**one) for one in value["preconditions"]),
+        preconditions=tuple(_precondition(one) for one in value["preconditions"]),
         notes=tuple(value["notes"]),
         script_only=value["script_only"],
     )
+
+
+def _precondition(value: Mapping[str, Any]) -> Precondition:
+    return Precondition(**{**value, "side": Side(value.get("side", Side.SOURCE))})
 
 
 def _step(value: Mapping[str, Any]) -> Step:

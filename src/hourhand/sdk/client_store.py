@@ -135,4 +135,4 @@ class StoreCalls:
 
     @cached_property
     def _operations(self) -> Operations:
-        return Operations(build_desk(self._settings, self._store))
+        return Operations(build_desk(self._settings, self._store), elsewhere=not self._settings.on_sqlite)

@@ -44,7 +44,7 @@ def preview_from(answer: Mapping[str, Any]) -> Preview:
             dialect=Dialect(answer["dialect"]),
             config=answer["config"],
             steps=_steps(answer["statements"]),
-            preconditions=tuple(Precondition(**one) for one in answer["preconditions"]),
+            preconditions=tuple(Precondition(**{**one, "side": Side(one["side"])}) for one in answer["preconditions"]),
             notes=tuple(answer["notes"]),
             script_only=answer["script_only"],
         ),

@@ -59,7 +59,7 @@ def test_a_plan_outlives_being_kept() -> None:
     plan = replace(
         PLAN,
         steps=(*PLAN.steps, Step(name="copy", phase="copy", side=Side.TARGET, action="copy", values={"a": [1]})),
-        preconditions=(Precondition(name="ownership", ok=False, detail="belongs to root"),),
+        preconditions=(Precondition(name="ownership", ok=False, detail="belongs to root", side=Side.EXECUTOR),),
         notes=("slow",),
     )
     kept = plan_to_json(plan)

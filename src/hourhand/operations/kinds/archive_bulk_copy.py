@@ -1,21 +1,19 @@
-"""Operations: archive_bulk_copy: move or copy rows to another table, in the same data source or another, exactly once."""
+"""Operations: archive_bulk_copy: move or copy rows to another table, of this data source or another, exactly once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from hourhand.contracts.operation import Look
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Duration, Plan, Side, Step, Undo
 from hourhand.operations.cleaning import guess
-from hourhand.operations.config import Name, TableConfig
 from hourhand.operations.kind import Kind
-from hourhand.operations.quoting import literal, qualified, quoted
+from hourhand.operations.quoting import literal, qualified
 from hourhand.operations.transfer.moving import Mover
+from hourhand.operations.transfer.moving_config import BulkCopyConfig
 from hourhand.operations.transfer.moving_look import State, looked, preconditions
 from hourhand.operations.transfer.moving_route import MARIA, Place, Route
 from hourhand.operations.transfer.moving_tsql import tsql_plan
@@ -28,31 +26,6 @@ _CHANGES = {
     Dialect.MYSQL: "the rows of the chunk in {} and the gaps between them: other rows are read and written",
     Dialect.SQLITE: "the file, for writers, chunk by chunk",
 }
-
-
-class BulkCopyConfig(TableConfig):
-    """Which rows go where."""
-
-    target_data_source: Name | None = None
-    """The data source to copy to, by name; by default the same."""
-    target_schema: Name | None = None
-    """The target's schema or database; by default the source's, or the usual one of the other data source."""
-    target_table: Name | None = None
-    """The table to copy to; by default the one of the same name."""
-    create_target: bool = False
-    """Make the target table if it is not there."""
-    where: str | None = Field(default=None, min_length=1, max_length=10_000)
-    """Which rows, as one expression of SQL; by default all."""
-    key_columns: tuple[Name, ...] = ()
-    """The columns to go by, which tell rows apart; by default the primary key."""
-    chunk_rows: int = Field(default=5_000, ge=1, le=1_000_000)
-    """How many rows a chunk has in the beginning."""
-    chunk_target_ms: int = Field(default=1_000, ge=10, le=600_000)
-    """How long a chunk should take: its size is adapted."""
-    delete_source: bool = False
-    """Move: delete each row from the source once it is in the target."""
-    on_conflict: Literal["fail", "replace"] = "fail"
-    """What to do where the target has a row of the same key."""
 
 
 class ArchiveBulkCopy(Kind[BulkCopyConfig, State]):
@@ -129,9 +102,7 @@ class ArchiveBulkCopy(Kind[BulkCopyConfig, State]):
         assert isinstance(config, BulkCopyConfig)  # noqa: S101 - for type checkers
         route = Route.read(step.values["route"])
         target = work.source if route.same else await work.open(str(config.target_data_source))
-        mover = Mover(
-            work, step, route, target, chunk_rows=config.chunk_rows, chunk_target_ms=config.chunk_target_ms
-        )
+        mover = Mover(work, step, route, target, chunk_rows=config.chunk_rows, chunk_target_ms=config.chunk_target_ms)
         noted = await mover.run()
         work.facts.update(rows=noted.moved, chunks=noted.chunk, rounds=noted.round)
 
@@ -175,19 +146,28 @@ def _prepare(config: BulkCopyConfig, state: State) -> list[Step]:
     route, steps = state.route, []
     target = route.target
     if state.target is None and config.create_target:
-        made = create_sql(state.source, target.dialect, target.schema, target.table, route.key, state.sorted_by)
+        made = create_sql(
+            state.source, (target.dialect, target.schema, target.table), route.key, state.sorted_by
+        )
         shown = f"{target.schema}.{target.table}" if target.schema else target.table
         steps.append(
             Step(
-                name=f"create the table {shown}", phase="prepare", sql=(made,), side=Side.TARGET,
-                transaction=target.dialect not in MARIA, done_check=_there(target, target.table),
-            )  # fmt: skip
+                name=f"create the table {shown}",
+                phase="prepare",
+                sql=(made,),
+                side=Side.TARGET,
+                transaction=target.dialect not in MARIA,
+                done_check=_there(target, target.table),
+            )
         )
     steps.append(
         Step(
-            name="create the notes of the target", phase="prepare", sql=_notes_sql(target), side=Side.TARGET,
+            name="create the notes of the target",
+            phase="prepare",
+            sql=_notes_sql(target),
+            side=Side.TARGET,
             transaction=target.dialect not in MARIA,
-        )  # fmt: skip
+        )
     )
     if route.delete and not route.same:
         source = route.source
@@ -198,9 +178,11 @@ def _prepare(config: BulkCopyConfig, state: State) -> list[Step]:
         )
         steps.append(
             Step(
-                name="create the notes of the source", phase="prepare", sql=sql,
+                name="create the notes of the source",
+                phase="prepare",
+                sql=sql,
                 transaction=source.dialect not in MARIA,
-            )  # fmt: skip
+            )
         )
     return steps
 
@@ -209,10 +191,15 @@ def _notes_sql(place: Place) -> tuple[str, ...]:
     long = "LONGTEXT" if place.dialect in MARIA else "TEXT"
     table = place.notes_sql
     return (
-        f"CREATE TABLE IF NOT EXISTS {table} (instance_id BIGINT NOT NULL, chunk BIGINT NOT NULL, lo {long}, hi {long}, "
-        f"written {long}, top {long}, round BIGINT NOT NULL, moved BIGINT NOT NULL, expected BIGINT NOT NULL)",
-        f"INSERT INTO {table} (instance_id, chunk, round, moved, expected) SELECT 0, 0, 1, 0, 0{_dual(place.dialect)} "  # noqa: S608
-        f"WHERE NOT EXISTS (SELECT 1 FROM {table})",
+        (
+            f"CREATE TABLE IF NOT EXISTS {table} (instance_id BIGINT NOT NULL, chunk BIGINT NOT NULL, lo {long}, "
+            f"hi {long}, written {long}, top {long}, round BIGINT NOT NULL, moved BIGINT NOT NULL, "
+            "expected BIGINT NOT NULL)"
+        ),
+        (
+            f"INSERT INTO {table} (instance_id, chunk, round, moved, expected) "  # noqa: S608
+            f"SELECT 0, 0, 1, 0, 0{_dual(place.dialect)} WHERE NOT EXISTS (SELECT 1 FROM {table})"
+        ),
     )
 
 
@@ -224,7 +211,8 @@ def _there(place: Place, name: str) -> str:
     """Whether a table is there."""
     match place.dialect:
         case Dialect.POSTGRESQL:
-            return f"SELECT to_regclass({literal(place.dialect, qualified(place.dialect, place.schema, name))}) IS NOT NULL"
+            shown = literal(place.dialect, qualified(place.dialect, place.schema, name))
+            return f"SELECT to_regclass({shown}) IS NOT NULL"
         case Dialect.SQLITE:
             return f"SELECT 1 FROM sqlite_master WHERE name = {literal(place.dialect, name)}"  # noqa: S608
     schema = literal(place.dialect, place.schema) if place.schema else "DATABASE()"
@@ -241,7 +229,7 @@ def _indexes(state: State) -> list[Step]:
     for index in state.source.indexes if state.target is None else ():
         if index.primary or not index.columns or index.partial or index.columns == route.key:
             continue
-        name, sql = index_sql(state.source, place.dialect, place.schema, place.table, index)
+        name, sql = index_sql(place.dialect, place.schema, place.table, index)
         check = _there(place, name)
         if place.dialect in MARIA:
             schema = literal(place.dialect, place.schema) if place.schema else "DATABASE()"
@@ -251,17 +239,27 @@ def _indexes(state: State) -> list[Step]:
             )
         steps.append(
             Step(
-                name=f"create the index {name}", phase="index", sql=(sql,), side=Side.TARGET,
-                lock=f"SHARE on {place.table} of the target: reads go on", duration=Duration.BY_SIZE,
-                transaction=place.dialect not in MARIA, done_check=check, weight=5,
-            )  # fmt: skip
+                name=f"create the index {name}",
+                phase="index",
+                sql=(sql,),
+                side=Side.TARGET,
+                lock=f"SHARE on {place.table} of the target: reads go on",
+                duration=Duration.BY_SIZE,
+                transaction=place.dialect not in MARIA,
+                done_check=check,
+                weight=5,
+            )
         )
     analyze = f"ANALYZE TABLE {place.sql}" if place.dialect in MARIA else f"ANALYZE {place.sql}"
     steps.append(
         Step(
-            name=f"analyze {place.table}", phase="index", sql=(analyze,), side=Side.TARGET, duration=Duration.BY_SIZE,
+            name=f"analyze {place.table}",
+            phase="index",
+            sql=(analyze,),
+            side=Side.TARGET,
+            duration=Duration.BY_SIZE,
             transaction=place.dialect not in MARIA,
-        )  # fmt: skip
+        )
     )
     return steps
 
@@ -270,16 +268,23 @@ def _clean(route: Route) -> list[Step]:
     """The target's notes first: the source's alone say nothing, the target's alone could be taken for unfinished."""
     steps = [
         Step(
-            name="drop the notes of the target", phase="clean", side=Side.TARGET, cancellable=False,
-            sql=(f"DROP TABLE IF EXISTS {route.target.notes_sql}",), transaction=route.target.dialect not in MARIA,
-        )  # fmt: skip
+            name="drop the notes of the target",
+            phase="clean",
+            side=Side.TARGET,
+            cancellable=False,
+            sql=(f"DROP TABLE IF EXISTS {route.target.notes_sql}",),
+            transaction=route.target.dialect not in MARIA,
+        )
     ]
     if route.delete and not route.same:
         steps.append(
             Step(
-                name="drop the notes of the source", phase="clean", cancellable=False,
-                sql=(f"DROP TABLE IF EXISTS {route.source.notes_sql}",), transaction=route.source.dialect not in MARIA,
-            )  # fmt: skip
+                name="drop the notes of the source",
+                phase="clean",
+                cancellable=False,
+                sql=(f"DROP TABLE IF EXISTS {route.source.notes_sql}",),
+                transaction=route.source.dialect not in MARIA,
+            )
         )
     return steps
 
@@ -287,14 +292,18 @@ def _clean(route: Route) -> list[Step]:
 def _notes(config: BulkCopyConfig, state: State) -> list[str]:
     route, found = state.route, []
     if state.source.triggers and route.delete:
-        found.append(f"{state.source.shown} has triggers, which fire for each row deleted: {', '.join(state.source.triggers)}")
+        found.append(
+            f"{state.source.shown} has triggers, which fire for each row deleted: {', '.join(state.source.triggers)}"
+        )
     if state.target is not None and state.target.triggers:
         found.append(f"the target has triggers, which fire for each row written: {', '.join(state.target.triggers)}")
     left = [column.name for column in state.source.columns if column.generated]
     if left:
         found.append(f"computed columns are not written: {', '.join(left)}")
     if not route.delete:
-        found.append("rows that are inserted behind the place where copying is are not copied; changed ones as they were")
+        found.append(
+            "rows that are inserted behind the place where copying is are not copied; changed ones as they were"
+        )
     if config.verify != "hash":
         found.append(f"what is written is compared by {config.verify} only, not by its values")
     others = [index.name for index in state.source.indexes if not index.columns or index.partial]
@@ -304,5 +313,3 @@ def _notes(config: BulkCopyConfig, state: State) -> list[str]:
         found.append("the target is made without foreign keys")
     return found
 
-
-__all__ = ["ArchiveBulkCopy", "BulkCopyConfig", "quoted"]

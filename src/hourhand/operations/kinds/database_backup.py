@@ -55,7 +55,7 @@ class BackupConfig(Config):
     @field_validator("output_dir")
     @classmethod
     def _absolute(cls, value: str) -> str:
-        if not (value.startswith("/") or value[1:3] == ":\\" or value.startswith("\\\\")) or ".." in Path(value).parts:
+        if not (value.startswith(("/", "\\\\")) or value[1:3] == ":\\") or ".." in Path(value).parts:
             raise ValueError(f"{value!r} is not absolute: give the whole path, such as /var/backups/hourhand")
         return value.rstrip("/") or "/"
 
@@ -130,7 +130,9 @@ class DatabaseBackup(Kind[BackupConfig, State]):
 
     async def execute(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:
         """As any other, but for what an attempt on another machine has written: it is of no use here."""
-        work.facts.setdefault("started", f"{work.now:%Y%m%dT%H%M%SZ}")
+        if "started" not in work.facts:
+            work.facts["started"] = f"{work.now:%Y%m%dT%H%M%SZ}"
+            await work.save({})  # before there is a folder of that name
         folder, final = _folders(work)
         if not folder.exists() and not final.exists() and any(work.known_done(step) for step in plan.steps):
             work.log(f"{folder} is not on this machine ({socket.gethostname()}): begins again", level="warning")

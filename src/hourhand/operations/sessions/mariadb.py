@@ -11,6 +11,7 @@ from typing import Any
 
 import asyncmy
 from asyncmy import errors
+from asyncmy.constants import CLIENT
 from asyncmy.cursors import DictCursor
 
 from hourhand.contracts.operation import Row
@@ -18,8 +19,10 @@ from hourhand.model.data_source import Address, Dialect
 from hourhand.model.operation import Blocker
 from hourhand.operations.failures import LockNotGained, OperationFailure, SourceUnreachable, StatementFailed
 
-_LOCKED = {1020, 1205, 1213, 1969, 3024}
-"""Another changed the row first, lock wait time-out, deadlock, and a statement's own time-out on either."""
+_LOCKED = {1020, 1205, 1213}
+"""Another changed the row first, lock wait time-out, deadlock."""
+_TOOK_TOO_LONG = {1969, 3024}
+"""A statement's own time-out, on either."""
 _DENIED = {1044, 1045, 1698}
 _BROKEN = {1053, 1077, 1152, 1159, 1160, 1161, 1184, 1927, 2003, 2006, 2013, 2055, 4031}
 _CLOSE_SECONDS = 5.0
@@ -130,8 +133,18 @@ class MariaSession:
 
 async def connect(address: Address, seconds: float) -> MariaSession:
     """Connect; statements are told from data by their length alone, so that any text may be a value."""
+    try:
+        async with asyncio.timeout(seconds):  # the driver's own is for the socket alone: a server may still say nothing
+            return await _connected(address, seconds)
+    except TimeoutError:
+        why = f"{address.shown} has not answered within {seconds:g} seconds: see whether its host and port are right"
+        raise SourceUnreachable(why) from None
+
+
+async def _connected(address: Address, seconds: float) -> MariaSession:
     options = dict(address.options)
     secure = options.pop("ssl", None) or ("ssl_ca" in options)
+    driver: Any = None
     try:
         context = ssl.create_default_context(cafile=options.pop("ssl_ca", None)) if secure else None
         driver = await asyncmy.connect(
@@ -143,7 +156,10 @@ async def connect(address: Address, seconds: float) -> MariaSession:
             charset="utf8mb4",
             autocommit=True,
             connect_timeout=int(seconds),
-            local_infile=True,
+            # We speak LOAD DATA LOCAL, and send rows by it ourselves. With local_infile the driver would send any file of
+            # this machine that the server asks for, in answer to any statement.
+            local_infile=False,
+            client_flag=CLIENT.LOCAL_FILES,
             ssl=context,
             **{name: value for name, value in options.items() if name == "unix_socket"},
         )
@@ -151,13 +167,15 @@ async def connect(address: Address, seconds: float) -> MariaSession:
             # Refuses what it would otherwise cut short or make up, and speaks of times in UTC.
             await cursor.execute(
                 "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-                "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', SESSION time_zone = '+00:00'"
+                "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', SESSION time_zone = '+00:00', "
+                f"SESSION lock_wait_timeout = {max(1, round(seconds))}"  # or who only looks may wait for a day
             )
             await cursor.execute("SELECT VERSION()")
             server = str((await cursor.fetchone())[0])
-    except errors.MySQLError as error:
-        raise SourceUnreachable(_unreachable(address, error)) from None
-    except (OSError, TimeoutError, EOFError, asyncio.IncompleteReadError) as error:
+    except BaseException as error:
+        if driver is not None:
+            driver.close()
+        raise _refusal(address, error) from None
         raise SourceUnreachable(f"{address.shown} cannot be reached: {error or type(error).__name__}") from None
     return MariaSession(address, driver, server, seconds)
 

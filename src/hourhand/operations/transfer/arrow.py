@@ -217,7 +217,7 @@ def _value(value: Any, form: Form) -> Any:  # noqa: ANN401, PLR0911 - one for ea
     return value
 
 
-_EXPECTED: dict[str, type | tuple[type, ...]] = {
+_EXPECTED: dict[str, Any] = {
     **dict.fromkeys(("int16", "int32", "int64", "uint64"), int),
     **dict.fromkeys(("float32", "float64"), (int, float)),
     **dict.fromkeys(("decimal", "numeric"), (int, float, Decimal)),

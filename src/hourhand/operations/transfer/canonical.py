@@ -1,10 +1,10 @@
 """Operations: values as text that is the same on every engine and in every file; what checksums are made of.
 
 One form for each sort of value: numbers as plain decimals without trailing zeros (so that 1, 1.50 and true compare by
-what they mean), moments in UTC with the microseconds they have, bytes as hexadecimals, uuids in lower case, all else as
-the text it is. A row is its values joined by `|`, in which `^` escapes `|` and itself and `^N` is NULL; its digest is the
-first 15 hexadecimal digits of the MD5, and a set of rows has the sum of its rows' digests, in which no order matters and
-(unlike with XOR) two equal rows do not cancel each other.
+what they mean), moments in UTC with the microseconds they have, bytes as hexadecimals, uuids in lower case, all else
+as the text it is. A row is its values joined by `|`, in which `^` escapes `|` and itself and `^N` is NULL; its digest
+is the first 15 hexadecimal digits of the MD5, and a set of rows has the sum of its rows' digests, in which no order
+matters and (unlike with XOR) two equal rows do not cancel each other.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from hourhand.model.data_source import Dialect
 SEPARATOR, ESCAPE, NULL = "|", "^", "^N"
 DIGITS = 15
 _NUMBERS = re.compile(
-    r"(small|big|medium|tiny)?int(eger|\d)?\b|serial|numeric|decimal|real|double|float|bool|year|oid\b|bit\b", re.I
+    r"(small|big|medium|tiny)?int(eger|\d)?\b|serial|numeric|decimal|real|double|float|bool|year|oid\b|bit\b",
+    re.IGNORECASE,
 )
-_BYTES = re.compile(r"bytea|(tiny|medium|long)?blob|(var)?binary", re.I)
-_MOMENT = re.compile(r"timestamp|datetime", re.I)
-_SPATIAL = re.compile(r"(multi)?(point|linestring|polygon)|geometry|geometrycollection|vector", re.I)
+_BYTES = re.compile(r"bytea|(tiny|medium|long)?blob|(var)?binary", re.IGNORECASE)
+_MOMENT = re.compile(r"timestamp|datetime", re.IGNORECASE)
+_SPATIAL = re.compile(r"(multi)?(point|linestring|polygon)|geometry|geometrycollection|vector", re.IGNORECASE)
 
 
 class Form(StrEnum):

@@ -25,8 +25,8 @@ from hourhand.operations.transfer.keyset import unmarked
 K = TypeVar("K")
 _MARIA = (Dialect.MARIADB, Dialect.MYSQL)
 _HASHED = re.compile(
-    r"(smallint|integer|bigint|oid|boolean|numeric|real|double precision|text|character varying|character|uuid|bytea|date"
-    r"|timestamp|time|interval|jsonb|inet|cidr|macaddr8?)\b[^\[]*(\[\])?"
+    r"(smallint|integer|bigint|oid|boolean|numeric|real|double precision|text|character varying|character|uuid|bytea"
+    r"|date|timestamp|time|interval|jsonb|inet|cidr|macaddr8?)\b[^\[]*(\[\])?"
 )
 """PostgreSQL's types that have a hash of 64 bits."""
 _FAST_SINCE = (14,)
@@ -73,7 +73,7 @@ def _compared(one: Dialect, source: Column, other: Dialect, target: Column) -> C
     return Compared(name=source.name, form=form, types=(source.type, target.type))
 
 
-def agreed_form(one: Dialect, source: str, other: Dialect, target: str) -> Form | None:
+def agreed_form(one: Dialect, source: str, other: Dialect, target: str) -> Form | None:  # noqa: PLR0911
     """The form in which values are compared that go from one column to the other; None: there is none."""
     mine, theirs = form_of(one, source), form_of(other, target)
     if one is other is Dialect.SQLITE:
@@ -157,7 +157,7 @@ def text_sql(dialect: Dialect, name: str, type_: str, form: Form) -> str:
     return _maria_text(name, type_.lower(), form) if dialect in _MARIA else _pg_text(name, type_.lower(), form)
 
 
-def _pg_text(name: str, type_: str, form: Form) -> str:
+def _pg_text(name: str, type_: str, form: Form) -> str:  # noqa: PLR0911 - one for each
     match form:
         case Form.NUMBER if type_.startswith("bool"):
             return f"{name}::int::text"
@@ -174,7 +174,7 @@ def _pg_text(name: str, type_: str, form: Form) -> str:
     return f"{name}::text"
 
 
-def _maria_text(name: str, type_: str, form: Form) -> str:
+def _maria_text(name: str, type_: str, form: Form) -> str:  # noqa: PLR0911 - one for each
     match form:
         case Form.NUMBER if type_.startswith(("float", "double")):
             return _maria_float(name)
@@ -225,9 +225,7 @@ async def checksum(
     """Count and digest of rows; `suffix` such as `FOR UPDATE` locks them (MariaDB)."""
     if not in_database(session.dialect, columns):
         return await _read(session, relation, columns, side=side, where=where, params=params, suffix=suffix)
-    sql = checksum_sql(
-        session.dialect, relation, columns, side=side, where=where, marked=bool(params), quick=quick
-    )
+    sql = checksum_sql(session.dialect, relation, columns, side=side, where=where, marked=bool(params), quick=quick)
     row = (await session.fetch(f"{sql}{suffix}", *params))[0]
     return Checksum(int(row["n"]), int(row["digest"]))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hourhand.contracts.operation import Look
 from hourhand.model.data_source import Dialect
-from hourhand.model.operation import Precondition
+from hourhand.model.operation import Precondition, Side
 from hourhand.operations.catalog.table import Table
 
 _SHARE = {("parquet", True): 0.6, ("parquet", False): 1.0, ("csv", True): 0.6, ("csv", False): 1.5}
@@ -34,14 +34,14 @@ class Room:
         """That it can be written, and that there is enough."""
         where = f"{self.folder} on {self.host}"
         detail = f"{where} {self.problem or 'can be written'}"
-        found = [Precondition(name="output_dir", ok=self.problem is None, detail=detail)]
+        found = [Precondition(name="output_dir", ok=self.problem is None, detail=detail, side=Side.EXECUTOR)]
         if self.problem is not None:
             return found
         enough = self.needed is None or self.free > self.needed
         needed = "how much it takes is not known" if self.needed is None else f"it takes up to {self.needed:,}"
         help_ = "" if enough else ": make room, or give another output_dir"
         detail = f"{self.free:,} bytes are free in {where}, and {needed}{help_}"
-        return [*found, Precondition(name="free space", ok=enough, detail=detail)]
+        return [*found, Precondition(name="free space", ok=enough, detail=detail, side=Side.EXECUTOR)]
 
 
 async def find_room(folder: str, needed: int | None) -> Room:

@@ -1,8 +1,8 @@
 """Operations: rows moved or copied chunk by chunk, each exactly once, without a transaction that spans two servers.
 
 A chunk is written and compared in a transaction of the target, which also notes the chunk; then that of the source is
-committed, which deletes the rows and notes the same chunk there. Whoever takes over compares the two notes: if the source
-does not know the target's last chunk, its rows are still in the source, and what was written is taken out again.
+committed, which deletes the rows and notes the same chunk there. Whoever takes over compares the two notes: if the
+source does not know the target's last chunk, its rows are still there, and what was written is taken out again.
 
     source    BEGIN ─ hash (lo, hi] ─ DELETE … RETURNING ─┐                    ─ note chunk n ─ · · · · · · · · · COMMIT
     target                          BEGIN ─ lock the note ┴ COPY ─ hash, compare ─ note chunk n ─ COMMIT
@@ -47,6 +47,10 @@ class _Differs(Exception):
     """A chunk is not the same on both sides."""
 
 
+class _Undone(Exception):
+    """What was written only to be looked at is rolled back."""
+
+
 class _Changed(Exception):
     """A row of the chunk was changed after the source was looked at."""
 
@@ -71,11 +75,13 @@ class Noted:
     @staticmethod
     def read(row: dict[str, Any]) -> Noted:
         """As it is stored."""
-        keys = {name: from_json(json.loads(row[name])) if row[name] else None for name in ("lo", "hi", "top")}
+        keys: dict[str, Any] = {name: from_json(json.loads(row[name])) if row[name] else None for name in ("lo", "hi", "top")}
         written = None
         if row["written"]:
             written = tuple(key for one in json.loads(row["written"]) if (key := from_json(one)) is not None)
-        numbers = {name: int(row[name]) for name in ("instance_id", "chunk", "round", "moved", "expected")}
+        numbers: dict[str, Any] = {
+            name: int(row[name]) for name in ("instance_id", "chunk", "round", "moved", "expected")
+        }
         return Noted(**numbers, **keys, written=written)
 
     def stored(self) -> tuple[object, ...]:
@@ -256,19 +262,17 @@ class Mover:
         """The source's rows; on MariaDB they are locked, which a look at a snapshot does not do."""
         if self._verify == "none":
             return None
-        route = self._route
-        return await self._sum(
-            self._source, route.source.sql, 0, route.keys.where(lo=lo is not None), route.keys.params(lo, hi),
-            suffix=" FOR UPDATE" if route.delete and self._source.dialect in MARIA else "",
-        )  # fmt: skip
+        keys = self._route.keys
+        lock = " FOR UPDATE" if self._route.delete and self._source.dialect in MARIA else ""
+        return await self._sum(0, keys.where(lo=lo is not None), keys.params(lo, hi), lock)
 
     async def _theirs(self, lo: Key | None, hi: Key) -> Checksum:
-        where = self._route.there(lo=lo is not None)
-        return await self._sum(self._target, self._route.target.sql, 1, where, self._there(lo, hi))
+        return await self._sum(1, self._route.there(lo=lo is not None), self._there(lo, hi))
 
-    async def _sum(
-        self, session: Session, table: str, side: int, where: str, params: tuple[object, ...], suffix: str = ""
-    ) -> Checksum:
+    async def _sum(self, side: int, where: str, params: tuple[object, ...], suffix: str = "") -> Checksum:
+        """Of rows of the source (0) or of the target (1)."""
+        session = (self._source, self._target)[side]
+        table = (self._route.source, self._route.target)[side].sql
         if self._verify != "hash":
             rows = await session.fetch(
                 f"SELECT count(*) AS n FROM {unmarked(session.dialect, table)} WHERE {where}{suffix}",  # noqa: S608
@@ -276,9 +280,15 @@ class Mover:
             )
             return Checksum(int(rows[0]["n"]), 0)
         return await checksum(
-            session, table, self._route.columns, side=side, where=where, params=params, quick=self._route.quick,
+            session,
+            table,
+            self._route.columns,
+            side=side,
+            where=where,
+            params=params,
+            quick=self._route.quick,
             suffix=suffix,
-        )  # fmt: skip
+        )
 
     async def _carried(self, lo: Key | None, hi: Key, mine: Checksum | None) -> Noted:
         """Write, compare, note; all of it in the target's transaction."""
@@ -368,15 +378,14 @@ class Mover:
             )  # fmt: skip
             return tuple(rows[0][name] for name in route.key)
 
-        try:
+        found = shown
+        with suppress(OperationFailure, _Undone):
             async with self._source.transaction(isolation=isolation), self._target.transaction():
                 await stream(route, self._source, self._target, lo, hi, delete=False)
                 low, high = await narrowed(lo, hi, equal=equal, middle=middle)
-                raise _Differs(f"in the rows with {', '.join(route.key)} after {_shown(low)} up to {_shown(high)}")
-        except _Differs as found:
-            return str(found)
-        except OperationFailure:
-            return shown
+                found = f"in the rows with {', '.join(route.key)} after {_shown(low)} up to {_shown(high)}"
+                raise _Undone
+        return found
 
 
 def _shown(key: Key | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from hourhand.contracts.operation import Look, Session
 from hourhand.model.data_source import Dialect
@@ -26,6 +25,7 @@ from hourhand.operations.transfer.keyset import (
     range_params,
     unmarked,
 )
+from hourhand.operations.transfer.moving_config import BulkCopyConfig
 from hourhand.operations.transfer.moving_route import MARIA, Place, Route, adapted
 from hourhand.operations.transfer.target import (
     Collation,
@@ -40,23 +40,6 @@ from hourhand.rules.operations import temporary
 _LOOKED_UP = 500
 """How many keys of the target are looked up in the source before anything is copied."""
 _CHANGING = ("CASCADE", "SET NULL", "SET DEFAULT")
-
-
-class Wanted(Protocol):
-    """What of the configuration counts here; `kinds.archive_bulk_copy.BulkCopyConfig` has it."""
-
-    data_source: str
-    schema_name: str | None
-    table: str
-    target_data_source: str | None
-    target_schema: str | None
-    target_table: str | None
-    create_target: bool
-    where: str | None
-    key_columns: tuple[str, ...]
-    delete_source: bool
-    on_conflict: str
-    verify: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +62,7 @@ class State:
     """Whether the target takes LOAD DATA LOCAL."""
 
 
-async def looked(kind: str, config: Wanted, look: Look) -> State:
+async def looked(kind: str, config: BulkCopyConfig, look: Look) -> State:
     """Look at both tables; Refused says what cannot be planned."""
     source = look.source
     table = await read_table(source, config.schema_name, config.table)
@@ -91,8 +74,8 @@ async def looked(kind: str, config: Wanted, look: Look) -> State:
     await _require_another(source, table, target, there)
     if there is None and not config.create_target:
         raise Refused(
-            f"there is no table {schema + '.' if schema else ''}{name} in {target.shown}: let it be made (create_target), "
-            "or give another",
+            f"there is no table {schema + '.' if schema else ''}{name} in {target.shown}: let it be made "
+            "(create_target), or give another",
             field="target_table",
         )
     schema = there.schema if there else schema
@@ -105,7 +88,7 @@ async def looked(kind: str, config: Wanted, look: Look) -> State:
     if there is not None:
         require_same_definition(table, there)
     theirs = await collations(target, there) if there is not None else mine
-    require_sorted_alike(table, there, target.dialect, key, mine, theirs)
+    require_sorted_alike(table, there, target.dialect, key, (mine, theirs))
     columns = _columns(config, table, there, target.dialect)
     notes = temporary(kind, table.name, f"{table.shown}:{config.target_data_source}:{schema}:{name}")
     route = Route(
@@ -137,7 +120,7 @@ async def looked(kind: str, config: Wanted, look: Look) -> State:
     )
 
 
-def _named(config: Wanted, table: Table, target: Session, *, same: bool) -> tuple[str | None, str]:
+def _named(config: BulkCopyConfig, table: Table, target: Session, *, same: bool) -> tuple[str | None, str]:
     """The target's schema and name; by default those of the source, where that means something."""
     schema = config.target_schema
     if target.dialect is Dialect.SQLITE:
@@ -160,7 +143,7 @@ async def _require_another(source: Session, table: Table, target: Session, there
         )
 
 
-def _columns(config: Wanted, table: Table, there: Table | None, dialect: Dialect) -> tuple[Compared, ...]:
+def _columns(config: BulkCopyConfig, table: Table, there: Table | None, dialect: Dialect) -> tuple[Compared, ...]:
     """With the types that the target has, or will have."""
     if there is None:
         there = replace(
@@ -175,7 +158,9 @@ def _columns(config: Wanted, table: Table, there: Table | None, dialect: Dialect
         return compared_columns(table, there)
     named = {one.name: one for one in there.columns}
     return tuple(
-        Compared(name=one.name, form=form_of(table.dialect, one.type) or Form.BYTES, types=(one.type, named[one.name].type))
+        Compared(
+            name=one.name, form=form_of(table.dialect, one.type) or Form.BYTES, types=(one.type, named[one.name].type)
+        )
         for one in table.writable
     )
 
@@ -237,7 +222,7 @@ async def _local_files(target: Session) -> bool:
     return bool(int((await target.fetch("SELECT @@GLOBAL.local_infile AS n"))[0]["n"]))
 
 
-def preconditions(config: Wanted, state: State) -> Iterator[Precondition]:
+def preconditions(config: BulkCopyConfig, state: State) -> Iterator[Precondition]:
     """What must hold before a row is touched."""
     route, target = state.route, state.target
     if target is not None:
@@ -255,8 +240,8 @@ def preconditions(config: Wanted, state: State) -> Iterator[Precondition]:
             ok=state.conflict is None,
             detail=_rows_detail(state)
             if state.conflict is None
-            else f"{target.shown} has a row with the key {state.conflict} already, and so has the source: take it away, "
-            "or let it be replaced (on_conflict)",
+            else f"{target.shown} has a row with the key {state.conflict} already, and so has the source: "
+            "take it away, or let it be replaced (on_conflict)",
         )
     if state.references or config.delete_source:
         yield foreign_keys_precondition(state.references)

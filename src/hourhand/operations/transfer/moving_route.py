@@ -193,7 +193,7 @@ class Route:
         names = self.marked(dialect)
         if dialect is not Dialect.POSTGRESQL:
             return f"INSERT INTO {target} ({names}) SELECT {names} FROM {source} WHERE {where}"  # noqa: S608
-        into = f"INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM"  # noqa: S608
+        into = f"INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM"
         if not self.delete:
             return f"{into} {source} WHERE {where}"
         return f"WITH gone AS (DELETE FROM {source} WHERE {where} RETURNING {names}) {into} gone"  # noqa: S608

@@ -35,7 +35,7 @@ async def stream(
     async def write(blocks: Blocks) -> int:
         if route.target.dialect is Dialect.POSTGRESQL:
             names = tuple(one.name for one in route.columns)
-            return await copy_in(target, route.target.schema, route.target.table, names, route.format, blocks)
+            return await copy_in(target, (route.target.schema, route.target.table), names, route.format, blocks)
         if route.target.dialect in MARIA:
             return await load(target, route.writing(), blocks)
         return await _write_file(route, target, blocks)

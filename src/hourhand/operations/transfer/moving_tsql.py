@@ -34,9 +34,12 @@ def tsql_plan(kind: str, config: Any) -> Plan:  # noqa: ANN401 - a BulkCopyConfi
     if config.create_target and not linked:
         steps.append(
             Step(
-                name=f"create the table {name}", phase="prepare",
-                sql=(f"IF OBJECT_ID({literal(_SQL, target)}) IS NULL SELECT * INTO {target} FROM {source} WHERE 1 = 0",),
-            )  # fmt: skip
+                name=f"create the table {name}",
+                phase="prepare",
+                sql=(
+                    f"IF OBJECT_ID({literal(_SQL, target)}) IS NULL SELECT * INTO {target} FROM {source} WHERE 1 = 0",
+                ),
+            )
         )
     steps.append(
         Step(

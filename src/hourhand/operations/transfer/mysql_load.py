@@ -1,7 +1,7 @@
-"""Operations: rows into MariaDB and MySQL by LOAD DATA LOCAL, and out of them as the same lines of text.
+r"""Operations: rows into MariaDB and MySQL by LOAD DATA LOCAL, and out of them as the same lines of text.
 
-The lines are those of PostgreSQL's COPY: tabs between values, `\\N` for NULL, a backslash before what would be taken for
-either. MariaDB reads them as they are, but for two escapes that it does not know.
+The lines are those of PostgreSQL's COPY: tabs between values, `\N` for NULL, a backslash before what would be taken
+for either. MariaDB reads them as they are, but for two escapes that it does not know.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _PACKET = 1 << 20
 _UNKNOWN = re.compile(rb"\\(.)", re.DOTALL)
 _PLAIN = {b"f": b"\f", b"v": b"\v"}
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _UNESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
@@ -46,7 +47,7 @@ def values(line_: str) -> list[str | None]:
 def _value(text: str) -> str | None:
     if "\\" not in text:
         return text
-    return None if text == "\\N" else re.sub(r"\\(.)", lambda one: _UNESCAPES.get(one[1], one[1]), text, flags=re.S)
+    return None if text == "\\N" else _ESCAPED.sub(lambda one: _UNESCAPES.get(one[1], one[1]), text)
 
 
 async def lines(blocks: Blocks) -> AsyncIterator[str]:

@@ -34,9 +34,10 @@ async def copy_out(session: Session, query: str, format_: str, sink: Sink) -> in
 
 
 async def copy_in(
-    session: Session, schema: str | None, table: str, columns: tuple[str, ...], format_: str, blocks: Blocks
+    session: Session, place: tuple[str | None, str], columns: tuple[str, ...], format_: str, blocks: Blocks
 ) -> int:
-    """Write blocks into a table; how many rows."""
+    """Write blocks into a table, by schema and name; how many rows."""
+    schema, table = place
     copying = session.driver.copy_to_table(
         table, schema_name=schema, columns=list(columns), source=blocks, format=format_
     )

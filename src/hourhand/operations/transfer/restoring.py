@@ -279,7 +279,7 @@ async def _written(session: Session, target: Target, reading: _Reading) -> int:
     sql, count = target.write_sql(), 0
     while (batch := await asyncio.to_thread(reading.next)) is not None:
         rows = list(to_rows(batch, reading.forms, target.dialect))
-        await session.threaded(lambda rows=rows: session.driver.executemany(sql, rows))  # type: ignore[attr-defined, misc]
+        await session.threaded(lambda rows=rows: session.driver.executemany(sql, rows))  # type: ignore[attr-defined]
         count += len(rows)
     return count
 

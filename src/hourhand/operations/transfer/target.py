@@ -29,7 +29,9 @@ SELECT COLUMN_NAME AS name, COLLATION_NAME AS collation, 1 AS own FROM informati
 WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND COLLATION_NAME IS NOT NULL
 """
 _MARIA_SERVER = "SELECT CONCAT_WS(':', @@hostname, @@port, @@datadir) AS server"
-_PG_SERVER = "SELECT pg_postmaster_start_time()::text || ':' || current_database() || ':' || coalesce(inet_server_port(), 0) AS server"
+_PG_SERVER = """
+SELECT pg_postmaster_start_time()::text || ':' || current_database() || ':' || coalesce(inet_server_port(), 0) AS server
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def require_same_definition(source: Table, target: Table) -> None:
         there = target.column(column.name)
         if there is None:
             raise Refused(
-                f"{target.shown} has no column {column.name!r}, which {source.shown} has: add it, or give another table",
+                f"{target.shown} has no column {column.name!r}, which {source.shown} has: add it, "
+                "or give another table",
                 field="target_table",
             )
         if there.generated:
@@ -75,7 +78,8 @@ def require_same_definition(source: Table, target: Table) -> None:
         why = _narrower(source.dialect, column, target.dialect, there)
         if why:
             raise Refused(
-                f"{target.shown}.{column.name} is {there.type}, and {source.shown}.{column.name} is {column.type}: {why}",
+                f"{target.shown}.{column.name} is {there.type}, "
+                f"and {source.shown}.{column.name} is {column.type}: {why}",
                 field="target_table",
             )
         if column.nullable and not there.nullable:
@@ -121,7 +125,7 @@ def _length(type_: str) -> int | None:
     return {"tinytext": 255, "tinyblob": 255, "text": None, "blob": None}.get(type_.lower())
 
 
-def _narrower_number(source: str, other: Dialect, target: str) -> str | None:
+def _narrower_number(source: str, other: Dialect, target: str) -> str | None:  # noqa: PLR0911 - one for each reason
     mine, theirs = _integer(source), _integer(target)
     if mine is not None and theirs is not None and other is not Dialect.SQLITE:
         (low, high), (least, most) = mine, theirs
@@ -136,7 +140,11 @@ def _narrower_number(source: str, other: Dialect, target: str) -> str | None:
         return "a float has more digits than it keeps"
     if _is_float(target) and not _is_float(source) and (digits is not None or mine is not None):
         return "a float does not keep every digit"
-    if re.match(r"(real|float)", target.lower()) and source.lower().startswith("double") and other is not Dialect.SQLITE:
+    if (
+        re.match(r"(real|float)", target.lower())
+        and source.lower().startswith("double")
+        and other is not Dialect.SQLITE
+    ):
         return "it keeps half of the digits"
     return None
 
@@ -163,10 +171,14 @@ def _decimal(type_: str) -> tuple[int, int] | None:
 
 
 def require_sorted_alike(
-    source: Table, target: Table | None, dialect: Dialect, key: Sequence[str],
-    mine: dict[str, Collation], theirs: dict[str, Collation],
-) -> None:  # fmt: skip
-    """Refuse a key that the two sides sort differently: a range of the one would be other rows than that of the other."""
+    source: Table,
+    target: Table | None,
+    dialect: Dialect,
+    key: Sequence[str],
+    sorted_by: tuple[dict[str, Collation], dict[str, Collation]],
+) -> None:
+    """Refuse a key that the two sides sort differently: a range of the one would be other rows than of the other."""
+    mine, theirs = sorted_by
     for name in key:
         column = source.column(name)
         form = form_of(source.dialect, column.type) if column else None
@@ -188,9 +200,17 @@ def require_sorted_alike(
 
 
 def create_sql(
-    source: Table, dialect: Dialect, schema: str | None, name: str, key: Sequence[str], sorted_by: dict[str, Collation]
+    source: Table, place: tuple[Dialect, str | None, str], key: Sequence[str], sorted_by: dict[str, Collation]
 ) -> str:
-    """The statement that makes a target: the columns that are written, and the key; other indexes come after the rows."""
+    """The statement that makes a target: the columns that are written, and the key; other indexes come after the rows.
+
+    Args:
+        source: What it is like.
+        place: The target's dialect, schema and name.
+        key: Its primary key.
+        sorted_by: The source's collations.
+    """
+    dialect, schema, name = place
     parts = []
     for column in source.writable:
         type_ = translated(source.dialect, column, dialect, field="create_target")
@@ -205,7 +225,7 @@ def create_sql(
     )
 
 
-def index_sql(source: Table, dialect: Dialect, schema: str | None, name: str, index: TableIndex) -> tuple[str, str]:
+def index_sql(dialect: Dialect, schema: str | None, name: str, index: TableIndex) -> tuple[str, str]:
     """Its name on a target that is made, and the statement."""
     named = f"{name}_{'_'.join(index.columns)}_idx"[:60]
     unique = "UNIQUE " if index.unique else ""

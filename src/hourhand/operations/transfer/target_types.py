@@ -23,7 +23,13 @@ _MYSQL = {
     "text": "text", "tinytext": "text", "mediumtext": "text", "longtext": "text", "enum": "text", "set": "text",
     "uuid": "uuid", "json": "text",
 }  # fmt: skip
-_WIDER = {"tinyint": "smallint", "smallint": "integer", "mediumint": "integer", "int": "bigint", "bigint": "numeric(20)"}
+_WIDER = {
+    "tinyint": "smallint",
+    "smallint": "integer",
+    "mediumint": "integer",
+    "int": "bigint",
+    "bigint": "numeric(20)",
+}
 
 
 def translated(dialect: Dialect, column: Column, other: Dialect, *, field: str) -> str:
@@ -41,8 +47,8 @@ def translated(dialect: Dialect, column: Column, other: Dialect, *, field: str) 
         found = _from_sqlite(name, other)
     if found is None:
         raise Refused(
-            f"column {column.name!r} ({column.type}) has no counterpart on {other.value}: make the target table by hand "
-            "as you want it, or leave the rows on the same sort of database",
+            f"column {column.name!r} ({column.type}) has no counterpart on {other.value}: make the target table "
+            "by hand as you want it, or leave the rows on the same sort of database",
             field=field,
         )
     return found
