@@ -40,7 +40,7 @@ MARIA_TABLE = (
     "amount DECIMAL(12,2), quantity INT, ratio DOUBLE, paid TINYINT(1))"
 )
 MARIA_FILL = (
-    "INSERT INTO rows_ SELECT seq, TIMESTAMP'2026-01-01' + INTERVAL seq SECOND, CONCAT('customer ', seq % 997), "
+    "INSERT INTO rows_ SELECT seq, TIMESTAMP'2026-01-01 00:00:00' + INTERVAL seq SECOND, CONCAT('customer ', seq % 997), "
     "REPEAT(MD5(seq), 2), seq * 0.37, seq % 100, seq / 7, seq % 3 = 0 FROM seq_1_to_{}"
 )
 

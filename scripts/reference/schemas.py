@@ -64,7 +64,8 @@ def words(schema: Schema, link: Link = shape_link) -> str:
 
 def _either(several: Sequence[Schema], link: Link) -> str:
     """Name each once; a bound that belongs to one of two comes last, so that it does not seem to belong to both."""
-    split = [words(one, link).partition(", ") if "type" in one else (words(one, link), "", "") for one in several]
+    bounded = [one for one in several if "type" in one and "enum" not in one]
+    split = [words(one, link).partition(", ") if one in bounded else (words(one, link), "", "") for one in several]
     bounds = [f", {bound}" for _, _, bound in split if bound]
     return " or ".join(dict.fromkeys(word for word, _, _ in split)) + (bounds[0] if len(bounds) == 1 else "")
 

@@ -44,7 +44,11 @@ BACKGROUND_TASK = Source(
                 ),
                 "ArchiveTargetDatabase": ("task_instances.args", "a field of the kind's configuration"),
                 "ArchiveTargetTable": ("task_instances.args", "a field of the kind's configuration"),
-                "BackupReference": "task_instances.backup_reference",
+                "BackupReference": (
+                    "task_instances.backup_reference",
+                    "execution_logs.summary",
+                    "given beforehand; of the kind database_backup, which makes one",
+                ),
                 "Notes": "task_instances.notes",
                 "CreatedAtUtc": "task_instances.created_at",
                 "UpdatedAtUtc": (
@@ -233,7 +237,7 @@ BACKGROUND_TASK = Source(
             {
                 "OperationType": "execution_logs.operation_kind",
                 "DataSourceId": "execution_logs.data_source_id",
-                "TargetTable": ("execution_logs.args", "audit_logs.resource_id"),
+                "TargetTable": ("execution_logs.args", "audit_logs.summary", "audit_logs.payload"),
                 "OperatedBy": "execution_logs.requested_by",
                 "Details": ("execution_logs.args", "execution_logs.summary"),
             },

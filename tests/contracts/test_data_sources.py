@@ -178,6 +178,40 @@ async def test_what_living_instances_work_on_is_not_deleted(world: World) -> Non
     assert (await world.store.get_instance(one)).data_source_id == made.id
 
 
+async def test_what_living_instances_know_by_its_name_is_not_renamed(world: World) -> None:
+    made, target = await add(world), await add(world, "archive")
+    await world.executor()
+    args = {"config": {"data_source": "shop", "target_data_source": "archive"}}
+    one = await world.submit(await world.task(), data_source_id=made.id, args=args)
+    await world.submit(await world.task(name="no operation"), args={"config": {"target_data_source": "archive"}})
+    for source in (made, target):
+        for verb in (
+            world.store.edit_data_source(source.id, {"name": "x", "secret": None}),
+            world.store.delete_data_source(source.id),
+        ):
+            with pytest.raises(Conflict, match=rf"have not ended \({one}\)"):
+                await verb
+    moved = Address(dialect=Dialect.POSTGRESQL, host="elsewhere", port=5432, database="shop")
+    await world.store.edit_data_source(made.id, {"name": "shop", "address": moved})
+    await world.run_all()
+    await world.store.edit_data_source(made.id, {"name": "x"})
+    await world.store.delete_data_source(target.id)
+
+
+async def test_what_worked_on_another_data_source_of_that_name_is_not_retried(world: World) -> None:
+    made = await add(world)
+    args = {"config": {"data_source": "shop"}}
+    one = await world.submit(await world.task(), data_source_id=made.id, args=args)
+    await world.store.cancel(one, reason="enough")
+    await world.store.edit_data_source(made.id, {"name": "old shop"})
+    await add(world, "shop")
+    with pytest.raises(Conflict, match="was renamed to 'old shop' since"):
+        await world.store.retry(one)
+    await world.store.delete_data_source(made.id)
+    with pytest.raises(Conflict, match="was deleted since"):
+        await world.store.retry(one)
+
+
 async def test_what_somebody_changed_since_is_not_changed(world: World) -> None:
     made = await add(world)
     await world.store.edit_data_source(made.id, {"name": "store"}, seen=made.updated_at)

@@ -161,7 +161,7 @@ async def make_events(source: Address, *, rows: int = 60, rest: bool = True) -> 
         source,
         "DO $$ DECLARE one text; BEGIN FOR one IN SELECT relname FROM pg_class JOIN pg_namespace n "
         "ON n.oid = relnamespace WHERE nspname = 'public' AND relkind IN ('r', 'p') AND NOT relispartition LOOP "
-        "EXECUTE format('DROP TABLE %I', one); END LOOP; "
+        "EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', one); END LOOP; "
         "FOR one IN SELECT proname FROM pg_proc WHERE proname ^@ '_hh_' LOOP "
         "EXECUTE format('DROP FUNCTION %I', one); END LOOP; END $$",
         "CREATE TABLE events (n int PRIMARY KEY, said text) PARTITION BY RANGE (n)",

@@ -274,7 +274,10 @@ CELLS: tuple[Cell, ...] = (
         kind="database_backup", dialect=SERVER, expected=Support.SCRIPT, config={"output_dir": "/var/backups"},
         unread=("BACKUP DATABASE ", "RESTORE VERIFYONLY "),
     ),
-    *_done("statistics_update", _ALL, make=_indexed_orders, config={"tables": ["orders"]}, table="orders"),
+    *_done(
+        "statistics_update", _ALL, make=_indexed_orders, config={"tables": ["orders"]}, table="orders",
+        vague=frozenset({"seconds"}),
+    ),
     _script("statistics_update", tables=["orders"]),
     *(
         Cell(

@@ -172,7 +172,9 @@ async def _of_file(source: Address) -> tuple[list[Any], dict[str, Counter[str]]]
 async def _wiped(source: Address) -> None:
     match source.dialect:
         case Dialect.POSTGRESQL:
-            await execute(source, "DROP SCHEMA IF EXISTS public CASCADE", "CREATE SCHEMA public")
+            # No server is crashed here; those that wait for its disk would be the slowest of all.
+            quick = f'ALTER DATABASE "{source.database}" SET synchronous_commit = off'
+            await execute(source, quick, "DROP SCHEMA IF EXISTS public CASCADE", "CREATE SCHEMA public")
         case Dialect.MARIADB:
             names = [quoted(source.dialect, row[0]) for row in await fetch(source, _PARENTS[Dialect.MARIADB])]
             await execute(source, *([f"DROP TABLE {', '.join(names)}"] if names else []))

@@ -10,7 +10,7 @@ import asyncio
 import datetime as dt
 import re
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -233,15 +233,17 @@ def lasting(plan: Plan) -> Plan:
     return replace(plan, preconditions=tuple(replace(one, detail="") for one in plan.preconditions))
 
 
-def few(cell: Cell, most: int) -> Iterable[int]:
-    """Return one of the first, one in the middle and the last but one."""
+def few(cell: Cell, most: int) -> Iterable[tuple[int, bool]]:
+    """Return a few moments: which of how many, and whether what was told last is lost."""
     middle = (most + 2) // 2
-    return [middle] if cell.slow else sorted({min(2, most), middle, max(most - 1, 1)})
+    if cell.slow:
+        return [(middle, True)]
+    return sorted({(min(2, most), True), (middle, False), (middle, True), (max(most - 1, 1), True)})
 
 
-def each(_: Cell, most: int) -> Iterable[int]:
+def each(_: Cell, most: int) -> Iterable[tuple[int, bool]]:
     """Return all of them."""
-    return range(1, most + 1)
+    return product(range(1, most + 1), (False, True))
 
 
 async def made(cell: Cell, ground: Ground) -> dict[str, Any]:
@@ -291,33 +293,32 @@ async def planned_again(cell: Cell, config: dict[str, Any], ground: Ground, firs
         assert await picture(ground) == before
 
 
-async def interrupted(cell: Cell, ground: Ground, numbers: Callable[[Cell, int], Iterable[int]]) -> None:
+async def interrupted(cell: Cell, ground: Ground, moments: Callable[[Cell, int], Iterable[tuple[int, bool]]]) -> None:
     """Lose the executor at checkpoints, with and without the last of them, and go on: nobody can tell afterwards."""
     config = await made(cell, ground)
     before, shown = await picture(ground), await seen(cell, ground)
     whole = await run(cell.kind, config, ground.sources)
     end = await picture(ground)
-    for number in numbers(cell, whole.checkpoints):
-        for lose_last in (False, True):
-            config = await made(cell, ground)
-            with pytest.raises(Interrupted) as first:
-                await run(cell.kind, config, ground.sources, stop_at=number, lose_last=lose_last)
-            assert_in_order(before, await picture(ground), end)
-            assert await seen(cell, ground) == shown
-            ran = await run(cell.kind, config, ground.sources, checkpoint=first.value.checkpoint)
-            if not lose_last:  # what was done and never told may leave a summary with less
-                assert told_of(cell, ran, whole) == told_of(cell, whole, ran), number
-            assert await picture(ground) == end, number
-            await cell.check(ground, ran)
+    for number, lose_last in moments(cell, whole.checkpoints):
+        config = await made(cell, ground)
+        with pytest.raises(Interrupted) as first:
+            await run(cell.kind, config, ground.sources, stop_at=number, lose_last=lose_last)
+        assert_in_order(before, await picture(ground), end)
+        assert await seen(cell, ground) == shown
+        ran = await run(cell.kind, config, ground.sources, checkpoint=first.value.checkpoint)
+        if not lose_last:  # what was done and never told may leave a summary with less
+            assert told_of(cell, ran, whole) == told_of(cell, whole, ran), number
+        assert await picture(ground) == end, number
+        await cell.check(ground, ran)
 
 
-async def cancelled(cell: Cell, ground: Ground, numbers: Callable[[Cell, int], Iterable[int]]) -> None:
+async def cancelled(cell: Cell, ground: Ground, moments: Callable[[Cell, int], Iterable[tuple[int, bool]]]) -> None:
     """Cancel it at reports: what is there is in order, and another attempt finishes."""
     config = await made(cell, ground)
     before, shown = await picture(ground), await seen(cell, ground)
     whole = await run(cell.kind, config, ground.sources)
     end = await picture(ground)
-    for number in numbers(cell, len(whole.attempt.reports)):
+    for number in dict(moments(cell, len(whole.attempt.reports))):
         config = await made(cell, ground)
         kept = await cancelled_at(cell, config, ground, number)
         assert_in_order(before, await picture(ground), end)

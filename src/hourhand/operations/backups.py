@@ -90,7 +90,8 @@ def manifest_of(folder: Path) -> dict[str, Any] | None:
 def old_ones(output: Path, like: Mapping[str, Any], keep: int) -> list[Path]:
     """Backups of the same data source, database and method beyond the newest so many."""
     same = ("data_source", "database", "dialect", "method")
-    whole, half = [], []
+    whole: list[tuple[str, Path]] = []
+    half: list[tuple[str, Path]] = []
     for folder in output.iterdir():
         manifest = manifest_of(folder) if folder.is_dir() else None
         if manifest is None or any(manifest.get(one) != like[one] for one in same):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00]+$")]
 """A table, column, schema or data source."""
-TimeOfDay = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+TimeOfDay = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 Age = Annotated[str, StringConstraints(pattern=r"^\s*\d{1,6}\s*(h|d|w|m|y)\s*$")]
 """`36h`, `400d`, `6w`, `13m` (months), `2y`."""
 
@@ -24,20 +24,28 @@ class Config(BaseModel):
     """How long a statement may wait for a lock before it lets the others go first."""
     lock_retries: int = Field(default=30, ge=0, le=1_000)
     """How often it then tries again."""
-    statement_timeout_ms: int | None = Field(default=None, ge=100)
+    statement_timeout_ms: int | None = Field(default=None, ge=100, le=2_147_483_647)
     """How long one statement may take; by default as long as it takes."""
     dry_run: bool = False
     """Look, plan and check only; nothing is changed."""
-    max_replica_lag_seconds: float | None = Field(default=None, gt=0)
+    max_replica_lag_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Wait between chunks while a replica is further behind than this."""
     max_active_sessions: int | None = Field(default=None, ge=1)
     """Wait between chunks while more sessions than this are active."""
     window_start: TimeOfDay | None = None
-    """Work only from this time of day on (UTC), such as `22:00`; between chunks it waits for the next day."""
+    """Work only from this time of day on (UTC), such as `22:00`: it begins then, and waits between chunks."""
     window_end: TimeOfDay | None = None
     """Until this time of day (UTC); may be on the next day."""
     verify: Literal["hash", "count", "none"] = "hash"
     """How what was copied or changed is compared with what was there."""
+
+    @model_validator(mode="after")
+    def _window(self) -> Self:
+        if self.window_start is not None and self.window_start == self.window_end:
+            raise ValueError(
+                f"window_start and window_end are both {self.window_start}: leave them out to work at any time"
+            )
+        return self
 
     def plain(self) -> dict[str, Any]:
         """As plain JSON, with every default filled in."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Step
-from hourhand.operations.failures import LockNotGained, NotVerified, OperationFailure, StatementFailed
+from hourhand.operations.failures import NotVerified, OperationFailure, StatementFailed
 from hourhand.operations.work import LiveWork
 
 
@@ -71,7 +71,7 @@ async def _timed(work: LiveWork, step: Step, sql: str) -> int:
             return await work.change(step, sql)
     except TimeoutError:
         raise StatementFailed(f"it took longer than {milliseconds} ms: {sql[:200]}") from None
-    except LockNotGained as error:
+    except StatementFailed as error:
         if milliseconds is not None and "max_statement_time" in str(error):
             raise StatementFailed(f"it took longer than {milliseconds} ms: {sql[:200]}") from error
         raise

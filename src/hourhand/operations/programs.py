@@ -48,7 +48,7 @@ class Program:
 
 async def find_program(name: str, package: str, *, least: int = 0) -> Program:
     """The oldest that is not older than `least`, the server's version; failing that, the newest there is."""
-    paths = [one for one in glob.glob(f"{_FOLDERS}/{name}") if os.access(one, os.X_OK)]  # noqa: ASYNC240, PTH207
+    paths = [one for one in glob.glob(f"{_FOLDERS}/{name}") if os.access(one, os.X_OK)]  # noqa: PTH207
     on_path = shutil.which(name)
     found = [
         Program(name, package, path, await _version(path)) for path in dict.fromkeys([*paths, *filter(None, [on_path])])

@@ -6,8 +6,10 @@ approved, whatever the catalog has become since by the operation's own doing.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from hourhand.contracts.operation import Session
@@ -23,6 +25,7 @@ from hourhand.operations.failures import Drifted, OperationFailure
 from hourhand.operations.kind import Kind
 from hourhand.operations.locking import guarded
 from hourhand.operations.looking import LiveLook, looking
+from hourhand.operations.throttle import LOOK_SECONDS, shut
 from hourhand.operations.work import LiveWork
 from hourhand.rules.operations import differences, plan_from_json, plan_hash, script
 
@@ -51,6 +54,8 @@ class OperationRunner:
         given = {**(payload.get("config") or {}), **(attempt.args.get("config") or {})}
         kind, config = self._desk.read(str(payload.get("kind")), given)
         kept: Mapping[str, Any] = attempt.assignment.checkpoint or {}
+        if kept.get("plan") is None and not config.dry_run:
+            await _opened(attempt, config)
         async with (
             looking(self._desk.addresses, config.data_source) as look,
             guarded(look.source, _place(kind.kind, config, look.source)),
@@ -89,6 +94,19 @@ class OperationRunner:
         require_met(plan)
         attempt.log(script(plan) if approved is None else f"the plan is the one that was approved: {approved}")
         return plan
+
+
+async def _opened(attempt: Attempt, config: Config) -> None:
+    """Wait for the window before anything is looked at: the plan is to be of then, and no session is held till then.
+
+    What has begun goes on at once: it may have left something half done, which must not wait for a day.
+    """
+    if (reason := shut(config, datetime.now(UTC))) is None:
+        return
+    attempt.log(f"waits: {reason}")
+    await attempt.progress(0.0, phase="wait")
+    while shut(config, datetime.now(UTC)) is not None:  # noqa: ASYNC110 - nobody tells when it opens but the clock
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 def _place(kind: str, config: Config, source: Session) -> str:

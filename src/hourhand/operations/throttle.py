@@ -23,6 +23,16 @@ _MARIA_ACTIVE = (
 )
 
 
+def shut(config: Config, now: datetime) -> str | None:
+    """Why not to work at this time of day; a window may reach into the next day."""
+    start, end = config.window_start, config.window_end
+    if start is None and end is None:
+        return None
+    start, end, at = start or "00:00", end or "24:00", f"{now:%H:%M}"
+    inside = start <= at < end if start < end else at >= start or at < end
+    return None if inside else f"the window opens at {start} UTC, and it is {at}"
+
+
 class Throttle:
     """Says why to wait now, or that there is no reason to."""
 
@@ -36,16 +46,10 @@ class Throttle:
         now = time.monotonic()
         if now - self._looked >= LOOK_SECONDS:
             self._looked = now
-            self._reason = self._shut(datetime.now(UTC)) or await self._busy(session) or await self._behind(session)
+            self._reason = (
+                shut(self._config, datetime.now(UTC)) or await self._busy(session) or await self._behind(session)
+            )
         return self._reason
-
-    def _shut(self, now: datetime) -> str | None:
-        start, end = self._config.window_start, self._config.window_end
-        if start is None and end is None:
-            return None
-        start, end, at = start or "00:00", end or "24:00", f"{now:%H:%M}"
-        inside = start <= at < end if start < end else at >= start or at < end
-        return None if inside else f"the window opens at {start} UTC, and it is {at}"
 
     async def _busy(self, session: Session) -> str | None:
         most = self._config.max_active_sessions

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from hourhand.contracts.operation import Session
-from hourhand.model.data_source import Address
+from hourhand.model.data_source import Address, Dialect
 from hourhand.model.operation import Blocker, Plan, Side, Step
 from hourhand.operations.config import Config
 from hourhand.operations.failures import LockNotGained, OperationFailure, StatementFailed
@@ -21,6 +21,7 @@ from hourhand.rules.operations import fraction, plan_to_json
 
 T = TypeVar("T")
 _LONGEST_PAUSE = 5.0
+_LEAST_WATCHED_MS = 100
 
 
 class Reporter(Protocol):
@@ -172,22 +173,25 @@ class LiveWork:
         raise AssertionError  # the last rung returns or raises
 
     async def _tried(self, step: Step, session: Session, body: Callable[[], Awaitable[T]]) -> T:
-        if step.transaction:
-            async with session.transaction():
+        if not step.transaction or session.dialect is Dialect.SQLITE:  # whose BEGIN is what waits
+            await limit_waits(session, self.config, locally=False)
+        if not step.transaction:
+            return await body()
+        async with session.transaction():
+            if session.dialect is not Dialect.SQLITE:
                 await limit_waits(session, self.config, locally=True)
-                return await body()
-        await limit_waits(session, self.config, locally=False)
-        return await body()
+            return await body()
 
     @asynccontextmanager
     async def _watching(self, session: Session, seen: list[Blocker]) -> AsyncIterator[None]:
         """Look who holds it up while it waits: afterwards nobody can tell."""
 
         async def watch() -> None:
-            await asyncio.sleep(self.config.lock_timeout_ms / 2000)
-            found = await session.blockers()
-            if found:
-                seen[:] = found
+            while True:  # a statement may come to its lock late, or be one of several
+                await asyncio.sleep(max(self.config.lock_timeout_ms, _LEAST_WATCHED_MS) / 2000)
+                found = await session.blockers()
+                if found:
+                    seen[:] = found
 
         watching = asyncio.ensure_future(watch())
         try:

@@ -16,6 +16,9 @@ from hourhand.model.operation import Duration, Impact, Plan, Precondition, Side,
 
 _ESTIMATES = frozenset({"rows", "bytes", "disk_bytes"})
 _AGE = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)")
+_SIGNS = {"\n": "\u240a", "\r": "\u240d", "\t": "\u2409"}
+_HASHES = (Dialect.MARIADB, Dialect.MYSQL)
+"""Where # begins a comment as well."""
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 PREFIX = "_hh_"
 """What begins so in a data source was made by an operation, and may go once it has ended."""
@@ -40,11 +43,12 @@ def script(plan: Plan) -> str:
     lines = [f"-- {plan.kind} on {plan.dialect.value}, plan {plan_hash(plan)}"]
     if plan.script_only:
         lines.append("-- To be read and run by hand: Hourhand has never executed this on a server.")
-    lines += [f"-- Note: {note}" for note in plan.notes]
+    lines += [f"-- Note: {_one_line(note)}" for note in plan.notes]
     for number, step in enumerate(plan.steps, 1):
-        lines += ["", f"-- {number}. {step.phase}: {step.name}{'' if step.side is Side.SOURCE else f' ({step.side})'}"]
+        where = "" if step.side is Side.SOURCE else f" ({step.side})"
+        lines += ["", f"-- {number}. {_one_line(f'{step.phase}: {step.name}')}{where}"]
         if step.lock is not None:
-            lines.append(f"--    locks: {step.lock}")
+            lines.append(f"--    locks: {_one_line(step.lock)}")
         statements = [_ended(sql, plan.dialect) for sql in step.sql]
         several = step.transaction and len(step.sql) > 1 and step.action is None
         lines += [*_begin(plan.dialect), *statements, "COMMIT;"] if several else statements
@@ -55,7 +59,17 @@ def _ended(sql: str, dialect: Dialect) -> str:
     text = sql.strip()
     if dialect is Dialect.SQLSERVER and text.upper() == "GO":
         return text
-    return text if text.endswith(";") or text.startswith("--") else f"{text};"
+    if all(line.lstrip().startswith("--") for line in text.splitlines()):
+        return text
+    last = text[text.rfind("\n") + 1 :]
+    if "--" in last or (dialect in _HASHES and "#" in last):  # a comment may be its end, and would take the ; in
+        return f"{text}\n;"
+    return text if text.endswith(";") else f"{text};"
+
+
+def _one_line(text: str) -> str:
+    """What stands in a comment ends with its line, or a name could say what nobody planned."""
+    return "".join(one if one.isprintable() else _SIGNS.get(one, "\ufffd") for one in text)
 
 
 def _begin(dialect: Dialect) -> list[str]:

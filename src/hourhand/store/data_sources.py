@@ -49,12 +49,11 @@ _LOCK = Statement(select(data_sources).where(data_sources.c.id == _id).with_for_
 _FIND = Statement(select(data_sources).where(data_sources.c.name == _name))
 _ALL = Statement(select(data_sources).order_by(data_sources.c.name))
 _COUNT = Statement(select(func.count().label("n")).select_from(data_sources))
-_LIVING = Statement(
-    select(task_instances.c.id)
-    .where(task_instances.c.data_source_id == _id)
-    .order_by(task_instances.c.id)
-    .limit(constant(NAMED + 1))
-)
+
+
+def _copies_to(form: str) -> ColumnElement[bool]:
+    """Among the arguments of operations; what others have there is their own."""
+    return literal_column(form, Text) == _name
 
 
 def _names(form: str) -> ColumnElement[bool]:
@@ -72,6 +71,20 @@ _TASKS = {
     for dialect, form in {
         "postgresql": "tasks.payload #>> '{{config,{0}}}'",
         "sqlite": "json_extract(tasks.payload, '$.config.{0}')",
+    }.items()
+}
+_LIVING = {
+    dialect: Statement(
+        select(task_instances.c.id)
+        .where(
+            task_instances.c.data_source_id.is_not(None), or_(task_instances.c.data_source_id == _id, _copies_to(form))
+        )
+        .order_by(task_instances.c.id)
+        .limit(constant(NAMED + 1))
+    )
+    for dialect, form in {
+        "postgresql": "task_instances.args #>> '{config,target_data_source}'",
+        "sqlite": "json_extract(task_instances.args, '$.config.target_data_source')",
     }.items()
 }
 
@@ -103,6 +116,7 @@ async def edit(
         if await tx.fetch(_FIND, name=name):
             raise DuplicateName("data source", name)
         await _require_unnamed(tx, before, "give them another data source, or delete them, before it is renamed")
+        await _require_unused(tx, before)  # they know it by the old name, and another may soon have that
     sealed = before.secret
     if "secret" in changes:
         sealed = None if changes["secret"] is None else _sealed(source_id, changes["secret"], check)
@@ -114,11 +128,7 @@ async def remove(tx: Tx, source_id: int) -> DataSource:
     """Delete one that nothing needs any more; what has ended keeps its number."""
     before = source_of(await _locked(tx, source_id))
     await _require_unnamed(tx, before, "give them another data source, or delete them first")
-    if found := await tx.fetch(_LIVING, source_id=source_id):
-        raise Conflict(
-            f"data source {before.name!r} has instances that have not ended ({few([str(row['id']) for row in found])}):"
-            " cancel them, or wait for them"
-        )
+    await _require_unused(tx, before)
     await tx.run(_DELETE, source_id=source_id)
     return before
 
@@ -164,6 +174,21 @@ def described(source: DataSource) -> dict[str, Any]:
     return {**kept, "dialect": source.dialect.value, "password": sealed}
 
 
+async def require_same_source(tx: Tx, ended: Row) -> None:
+    """Refuse to go on where an operation's name means another data source than it did: half of its plan may be done."""
+    config = (ended["args"] or {}).get("config")
+    known = config.get("data_source") if isinstance(config, Mapping) else None
+    if ended["data_source_id"] is None or known is None:
+        return  # no operation, or one whose task names its data source, which is not renamed then
+    rows = await tx.fetch(_GET, source_id=ended["data_source_id"])
+    if not rows or rows[0]["name"] != known:
+        called = "deleted" if not rows else f"renamed to {rows[0]['name']!r}"
+        raise Conflict(
+            f"instance {ended['instance_id']} cannot be retried: the data source that it worked on was {called} since; "
+            "start the operation anew"
+        )
+
+
 async def _locked(tx: Tx, source_id: int) -> Row:
     rows = await tx.fetch(_LOCK, source_id=source_id) if possible(source_id) else []
     if not rows:
@@ -175,6 +200,14 @@ async def _require_unnamed(tx: Tx, source: DataSource, otherwise: str) -> None:
     if found := await tx.fetch(_TASKS[tx.dialect], name=source.name):
         named = few([repr(row["name"]) for row in found])
         raise Conflict(f"data source {source.name!r} is named by the tasks {named}: {otherwise}")
+
+
+async def _require_unused(tx: Tx, source: DataSource) -> None:
+    if found := await tx.fetch(_LIVING[tx.dialect], source_id=source.id, name=source.name):
+        raise Conflict(
+            f"data source {source.name!r} has instances that have not ended ({few([str(row['id']) for row in found])}):"
+            " cancel them, or wait for them"
+        )
 
 
 def _sealed(source_id: int, secret: NewSecret, check: str | None) -> bytes:

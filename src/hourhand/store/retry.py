@@ -15,6 +15,7 @@ from hourhand.rules.definition import check_args
 from hourhand.rules.lanes import lane_of
 from hourhand.rules.lifecycle import entry, legal, require_edge
 from hourhand.rules.operation_tasks import refuse_args
+from hourhand.store.data_sources import require_same_source
 from hourhand.store.database import Row, Tx
 from hourhand.store.definitions import Versions, tasks_by_id
 from hourhand.store.ids import allocated_since, possible
@@ -142,6 +143,7 @@ async def _revive(tx: Tx, ended: Row, args: Mapping[str, Any] | None, *, current
             "make them with a backfill of their range"
         )
     refuse_args(args, operation=ended["operation_kind"] is not None)
+    await require_same_source(tx, ended)
     if current_version:
         belongs = await _place_now(tx, ended, args)
     else:

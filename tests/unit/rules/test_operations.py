@@ -90,6 +90,35 @@ def test_a_script_shows_each_step_with_its_lock_and_its_transaction() -> None:
     ]
 
 
+def test_a_name_cannot_end_the_comment_it_stands_in() -> None:
+    name = "t\r\nDROP TABLE u;\u2028\x1b[2K\t--"
+    step = Step(
+        name=f"attach {name}", phase="swap", sql=(f'ALTER TABLE "{name}" ADD x int',), lock=f"EXCLUSIVE on {name}"
+    )
+    lines = script(replace(PLAN, steps=(step,), notes=(f"{name} is large",))).split("\n")
+    assert [line for line in lines if line.startswith("--")] == [
+        lines[0],
+        "-- Note: t␍␊DROP TABLE u;\ufffd\ufffd[2K␉-- is large",
+        "-- 1. swap: attach t␍␊DROP TABLE u;\ufffd\ufffd[2K␉--",
+        "--    locks: EXCLUSIVE on t␍␊DROP TABLE u;\ufffd\ufffd[2K␉--",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "written"),
+    [
+        (Dialect.POSTGRESQL, "-- why\nDELETE FROM t", "-- why\nDELETE FROM t;"),
+        (Dialect.POSTGRESQL, "DELETE FROM t -- all", "DELETE FROM t -- all\n;"),
+        (Dialect.POSTGRESQL, "SELECT a # b", "SELECT a # b;"),
+        (Dialect.MARIADB, "DELETE FROM t # all", "DELETE FROM t # all\n;"),
+        (Dialect.POSTGRESQL, "-- nothing\n  -- to do", "-- nothing\n  -- to do"),
+    ],
+)
+def test_a_comment_does_not_swallow_the_end_of_a_statement(dialect: Dialect, sql: str, written: str) -> None:
+    step = Step(name="x", phase="swap", sql=(sql,))
+    assert script(replace(PLAN, dialect=dialect, steps=(step,))).endswith(f"-- 1. swap: x\n{written}\n")
+
+
 def test_a_script_that_nothing_executed_says_so() -> None:
     steps = (
         replace(ATTACH, sql=("ALTER TABLE t SWITCH PARTITION 1 TO s;", "GO", "-- see sys.partitions")),

@@ -12,7 +12,7 @@ from hourhand.model.operation import Duration, Plan, Side, Step, Undo
 from hourhand.operations.cleaning import guess
 from hourhand.operations.kind import Kind
 from hourhand.operations.quoting import literal, qualified
-from hourhand.operations.transfer.moving import Mover
+from hourhand.operations.transfer.moving import BEGUN, Mover
 from hourhand.operations.transfer.moving_config import BulkCopyConfig
 from hourhand.operations.transfer.moving_look import State, looked, preconditions
 from hourhand.operations.transfer.moving_route import MARIA, Place, Route
@@ -106,6 +106,10 @@ class ArchiveBulkCopy(Kind[BulkCopyConfig, State]):
         noted = await mover.run()
         work.facts.update(rows=noted.moved, chunks=noted.chunk, rounds=noted.round)
 
+    def summary(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:  # noqa: ARG002 - as all have it
+        """What the target counted, and what is left in the source."""
+        return {name: value for name, value in work.facts.items() if name != BEGUN}
+
     async def do_check(self, work: LiveWork, step: Step) -> None:
         """What is left in the source; each chunk was compared before it counted."""
         route = Route.read(step.values["route"])
@@ -146,9 +150,7 @@ def _prepare(config: BulkCopyConfig, state: State) -> list[Step]:
     route, steps = state.route, []
     target = route.target
     if state.target is None and config.create_target:
-        made = create_sql(
-            state.source, (target.dialect, target.schema, target.table), route.key, state.sorted_by
-        )
+        made = create_sql(state.source, (target.dialect, target.schema, target.table), route.key, state.sorted_by)
         shown = f"{target.schema}.{target.table}" if target.schema else target.table
         steps.append(
             Step(
@@ -312,4 +314,3 @@ def _notes(config: BulkCopyConfig, state: State) -> list[str]:
     if state.source.foreign_keys and state.target is None:
         found.append("the target is made without foreign keys")
     return found
-

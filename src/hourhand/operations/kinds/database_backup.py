@@ -131,7 +131,7 @@ class DatabaseBackup(Kind[BackupConfig, State]):
     async def execute(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:
         """As any other, but for what an attempt on another machine has written: it is of no use here."""
         if "started" not in work.facts:
-            work.facts["started"] = f"{work.now:%Y%m%dT%H%M%SZ}"
+            work.facts["started"] = f"{work.now:%Y%m%dT%H%M%S}.{work.now.microsecond // 1000:03}Z"
             await work.save({})  # before there is a folder of that name
         folder, final = _folders(work)
         if not folder.exists() and not final.exists() and any(work.known_done(step) for step in plan.steps):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -14,10 +15,11 @@ from hourhand.model.operation import Duration, Plan, Precondition, Step
 from hourhand.operations.catalog import read_table
 from hourhand.operations.catalog.table import Partition, Table
 from hourhand.operations.config import Config, Name
-from hourhand.operations.failures import Refused
+from hourhand.operations.failures import Refused, StatementFailed
 from hourhand.operations.kind import Kind
 from hourhand.operations.work import LiveWork
 
+_ANSWERING = (Dialect.MARIADB, Dialect.MYSQL)
 _LOCKS = {
     Dialect.POSTGRESQL: "SHARE UPDATE EXCLUSIVE on {}: reads and writes go on",
     Dialect.MARIADB: "a metadata lock on {}: reads and writes go on",
@@ -95,13 +97,39 @@ class StatisticsUpdate(Kind[StatisticsConfig, State]):
             ),
         )
 
-    async def estimate(self, look: Look, plan: Plan) -> Plan:  # noqa: ARG002
-        """Which rows are read is the database's choice."""
-        return plan
+    async def estimate(self, look: Look, plan: Plan) -> Plan:
+        """What the catalog says of the tables: which of their rows are read is the database's choice."""
+        sizes: dict[str, tuple[int, int]] = {}
+        for name in plan.config["tables"]:
+            table = await read_table(look.source, plan.config["schema"], name, field="tables")
+            sizes[table.shown] = (table.rows, table.bytes)
+            sizes |= {one.name: (one.rows, one.bytes) for one in table.partitions}
+        steps = []
+        for step in plan.steps:
+            rows, size = sizes.get(step.values["table"], (0, 0))
+            steps.append(replace(step, rows=rows or None, bytes=size or None))
+        return replace(plan, steps=tuple(steps))
 
-    def summary(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:  # noqa: ARG002
-        """The tables and partitions whose statistics are fresh."""
-        return {"analyzed": [step.name.removeprefix("analyze ") for step in plan.steps]}
+    async def do_analyze(self, work: LiveWork, step: Step) -> None:
+        """One table; MariaDB and MySQL answer with rows, of which one may be an error."""
+        await work.breathe()
+        began = time.monotonic()
+        if work.source.dialect in _ANSWERING:
+            await work.climb(step, lambda: self._answered(work, step))
+        else:
+            await work.execute(step)
+        work.facts.setdefault("tables", {})[step.values["table"]] = round(time.monotonic() - began, 3)
+
+    async def _answered(self, work: LiveWork, step: Step) -> None:
+        for row in await work.source.fetch(step.sql[0]):
+            if str(row["Msg_type"]).lower() == "error":
+                raise StatementFailed(f"{row['Msg_text']}: {step.sql[0]}")
+
+    def summary(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:
+        """The tables and partitions whose statistics are fresh, and how long each took."""
+        seconds = work.facts.get("tables", {})
+        names = [step.values["table"] for step in plan.steps]
+        return {"analyzed": names, "seconds": {name: seconds.get(name) for name in names}}
 
 
 def _step(dialect: Dialect, sql: str, name: str, config: StatisticsConfig) -> Step:
@@ -120,6 +148,8 @@ def _step(dialect: Dialect, sql: str, name: str, config: StatisticsConfig) -> St
         lock=_LOCKS[dialect].format(name),
         duration=Duration.BY_SIZE,
         transaction=dialect in (Dialect.POSTGRESQL, Dialect.SQLITE),
+        action=None if dialect is Dialect.SQLSERVER else "analyze",
+        values={} if dialect is Dialect.SQLSERVER else {"table": name},
     )
 
 

@@ -29,7 +29,7 @@ _CLOSE_SECONDS = 5.0
 _BLOCKERS = """
 SELECT p.ID, p.USER, p.HOST, p.COMMAND, p.INFO, TIMESTAMPDIFF(SECOND, t.trx_started, NOW()) AS seconds
 FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id
-WHERE p.ID <> %s ORDER BY t.trx_started LIMIT 5
+WHERE p.ID NOT IN (%s, %s) ORDER BY t.trx_started LIMIT 5
 """
 
 
@@ -39,6 +39,7 @@ class MariaSession:
     def __init__(self, address: Address, driver: Any, server: str, seconds: float) -> None:  # noqa: ANN401
         self._address = address
         self._seconds = seconds
+        self._beside: MariaSession | None = None
         self.driver = driver
         self.dialect = Dialect.MARIADB if "mariadb" in server.lower() else Dialect.MYSQL
         self.version: tuple[int, ...] = _version(server)
@@ -75,6 +76,9 @@ class MariaSession:
             raise
         except errors.MySQLError as error:
             raise told(error, sql) from error
+        except RuntimeError as error:
+            self.driver.close()
+            raise _asks_for_a_file(error) from error
         except (OSError, EOFError, asyncio.IncompleteReadError) as error:
             raise SourceUnreachable(f"the connection broke: {error or type(error).__name__}") from error
 
@@ -96,15 +100,11 @@ class MariaSession:
     async def blockers(self) -> list[Blocker]:
         """Who has a transaction open; which of them it waits for is not told of metadata locks."""
         try:
-            beside = await connect(self._address, self._seconds)
-        except SourceUnreachable:
-            return []
-        try:
-            rows = await beside.fetch(_BLOCKERS, self.pid)
+            if self._beside is None or not self._beside.driver.connected:
+                self._beside = await connect(self._address, self._seconds)
+            rows = await self._beside.fetch(_BLOCKERS, self.pid, self._beside.pid)
         except OperationFailure:
             return []  # without the privilege PROCESS nobody else can be seen
-        finally:
-            await beside.close()
         return [
             Blocker(
                 session=f"connection {row['ID']}",
@@ -124,7 +124,9 @@ class MariaSession:
                 await beside.close()
 
     async def close(self) -> None:
-        """Give the connection back."""
+        """Give the connections back."""
+        if self._beside is not None:
+            await self._beside.close()
         with suppress(errors.MySQLError, OSError, TimeoutError, asyncio.IncompleteReadError):
             await asyncio.wait_for(self.driver.ensure_closed(), _CLOSE_SECONDS)
         with suppress(errors.MySQLError, OSError):
@@ -144,7 +146,6 @@ async def connect(address: Address, seconds: float) -> MariaSession:
 async def _connected(address: Address, seconds: float) -> MariaSession:
     options = dict(address.options)
     secure = options.pop("ssl", None) or ("ssl_ca" in options)
-    driver: Any = None
     try:
         context = ssl.create_default_context(cafile=options.pop("ssl_ca", None)) if secure else None
         driver = await asyncmy.connect(
@@ -156,8 +157,8 @@ async def _connected(address: Address, seconds: float) -> MariaSession:
             charset="utf8mb4",
             autocommit=True,
             connect_timeout=int(seconds),
-            # We speak LOAD DATA LOCAL, and send rows by it ourselves. With local_infile the driver would send any file of
-            # this machine that the server asks for, in answer to any statement.
+            # Rows go by LOAD DATA LOCAL, sent by ourselves. With local_infile the driver would send whatever file of
+            # this machine the server asks for, in answer to any statement.
             local_infile=False,
             client_flag=CLIENT.LOCAL_FILES,
             ssl=context,
@@ -172,10 +173,11 @@ async def _connected(address: Address, seconds: float) -> MariaSession:
             )
             await cursor.execute("SELECT VERSION()")
             server = str((await cursor.fetchone())[0])
-    except BaseException as error:
-        if driver is not None:
-            driver.close()
-        raise _refusal(address, error) from None
+    except errors.MySQLError as error:
+        raise SourceUnreachable(_unreachable(address, error)) from None
+    except RuntimeError as error:
+        raise _asks_for_a_file(error) from None
+    except (OSError, TimeoutError, EOFError, asyncio.IncompleteReadError) as error:
         raise SourceUnreachable(f"{address.shown} cannot be reached: {error or type(error).__name__}") from None
     return MariaSession(address, driver, server, seconds)
 
@@ -186,6 +188,13 @@ def _unreachable(address: Address, error: Any) -> str:  # noqa: ANN401 - asyncmy
     return f"{address.shown} cannot be reached: {_text(error)}"
 
 
+def _asks_for_a_file(error: RuntimeError) -> Exception:
+    """What the driver says, as no error of its own, to a server that wants a file of this machine."""
+    if "LOAD_LOCAL" not in str(error):
+        return error
+    return StatementFailed("the server asks for a file of this machine (LOAD DATA LOCAL), which it is not given")
+
+
 def told(error: Any, sql: str) -> OperationFailure:  # noqa: ANN401
     """What an error of the driver means, told apart."""
     number = error.args[0] if error.args else 0
@@ -194,6 +203,8 @@ def told(error: Any, sql: str) -> OperationFailure:  # noqa: ANN401
     if number in _BROKEN:
         return SourceUnreachable(f"the connection broke: {_text(error)}")
     text = " ".join(sql.split())
+    if number in _TOOK_TOO_LONG:
+        return StatementFailed(f"stopped by the server: {_text(error)}: {text[:200]}")
     return StatementFailed(f"{_text(error)}: {text[:200]}")
 
 

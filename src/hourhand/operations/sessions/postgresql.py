@@ -35,8 +35,11 @@ _BROKEN = (
 _BLOCKERS = """
 SELECT a.pid, a.usename, a.application_name, a.client_addr, a.state, left(a.query, 120) AS query,
        extract(epoch FROM now() - a.xact_start)::int AS seconds
-FROM unnest(pg_blocking_pids($1)) AS b(pid) JOIN pg_stat_activity a ON a.pid = b.pid ORDER BY a.xact_start
+FROM pg_stat_activity w CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS b(pid)
+     JOIN pg_stat_activity a ON a.pid = b.pid
+WHERE w.pid = $1 AND w.wait_event_type = 'Lock' ORDER BY a.xact_start
 """
+"""Asked often, so that it asks for the blockers, which holds up all who lock something, only where one waits."""
 
 
 class PostgresSession:
@@ -76,7 +79,10 @@ class PostgresSession:
     @asynccontextmanager
     async def transaction(self, *, isolation: str | None = None) -> AsyncIterator[None]:
         """All or nothing."""
-        begun = self.driver.transaction(isolation=isolation.lower().replace(" ", "_") if isolation else None)
+        try:
+            begun = self.driver.transaction(isolation=isolation.lower().replace(" ", "_") if isolation else None)
+        except asyncpg.InterfaceError as error:
+            raise SourceUnreachable(f"the connection broke: {_words(error)}") from error
         await told(begun.start(), "BEGIN")
         try:
             yield
@@ -140,6 +146,7 @@ async def _connected(address: Address, seconds: float) -> Any:  # noqa: ANN401
                 "application_name": "hourhand operation",
                 "DateStyle": "ISO, YMD",
                 "TimeZone": "UTC",
+                "lock_timeout": f"{round(seconds)}s",  # or who only looks may wait for ever
                 "search_path": str(options.pop("search_path", "public")),
                 **{name: str(value) for name, value in options.items()},
             },

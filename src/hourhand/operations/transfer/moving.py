@@ -33,6 +33,8 @@ from hourhand.operations.work import LiveWork
 
 ROUNDS = 20
 """How often the range is gone through again for rows that were inserted behind the cursor."""
+BEGUN = "begun"
+"""The fact that this instance has made the target's notes its own."""
 _SERIALIZATION = "40001"
 NOTES = ("instance_id", "chunk", "lo", "hi", "written", "top", "round", "moved", "expected")
 
@@ -75,7 +77,9 @@ class Noted:
     @staticmethod
     def read(row: dict[str, Any]) -> Noted:
         """As it is stored."""
-        keys: dict[str, Any] = {name: from_json(json.loads(row[name])) if row[name] else None for name in ("lo", "hi", "top")}
+        keys: dict[str, Any] = {
+            name: from_json(json.loads(row[name])) if row[name] else None for name in ("lo", "hi", "top")
+        }
         written = None
         if row["written"]:
             written = tuple(key for one in json.loads(row["written"]) if (key := from_json(one)) is not None)
@@ -113,7 +117,8 @@ class Mover:
     async def run(self) -> Noted:
         """Until no row is left; what the target knows in the end."""
         await self.settle()
-        if self._noted.instance_id != self._work.instance_id:
+        # Another Hourhand may have given the same number to an instance of its own.
+        if self._noted.instance_id != self._work.instance_id or not self._work.facts.get(BEGUN):
             await self._begin()
         at = self._noted.hi
         while self._noted.top is not None:
@@ -143,6 +148,8 @@ class Mover:
         )
         async with self._target.transaction():
             await self._note()
+        self._work.facts[BEGUN] = True
+        await self._work.save({})
 
     async def _tell(self) -> None:
         noted = self._noted

@@ -69,6 +69,8 @@ async def looked(kind: str, config: BulkCopyConfig, look: Look) -> State:
     other = config.target_data_source
     same = other is None or other == config.data_source
     target = source if same or other is None else await look.open(other)
+    if source.dialect is target.dialect is Dialect.SQLITE:
+        same = same or await server(source) == await server(target)  # two transactions would wait for each other
     schema, name = _named(config, table, target, same=same)
     there = await find_table(target, schema, name)
     await _require_another(source, table, target, there)
@@ -105,7 +107,7 @@ async def looked(kind: str, config: BulkCopyConfig, look: Look) -> State:
     )
     unfinished = await find_table(target, schema, notes) is not None
     conflict = None
-    if there is not None and config.on_conflict == "fail" and not unfinished:
+    if there is not None and config.on_conflict == "fail" and not (unfinished and config.delete_source):
         conflict = await _conflict(source, target, route)
     return State(
         source=table,

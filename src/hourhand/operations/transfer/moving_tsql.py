@@ -30,15 +30,14 @@ def tsql_plan(kind: str, config: Any) -> Plan:  # noqa: ANN401 - a BulkCopyConfi
         target = f"{quoted(_SQL, config.target_data_source)}..{target}"
     if target == source:
         raise Refused(f"{target} is the source itself: give another target_table", field="target_table")
+    like = f"SELECT * INTO {target} FROM {source} WHERE 1 = 0"  # noqa: S608
     steps = []
     if config.create_target and not linked:
         steps.append(
             Step(
                 name=f"create the table {name}",
                 phase="prepare",
-                sql=(
-                    f"IF OBJECT_ID({literal(_SQL, target)}) IS NULL SELECT * INTO {target} FROM {source} WHERE 1 = 0",
-                ),
+                sql=(f"IF OBJECT_ID({literal(_SQL, target)}) IS NULL {like}",),
             )
         )
     steps.append(
@@ -51,8 +50,8 @@ def tsql_plan(kind: str, config: Any) -> Plan:  # noqa: ANN401 - a BulkCopyConfi
             transaction=False,
         )
     )
-    notes = ["the target needs the same columns in the same order, and a unique key; identity columns of it: "
-             "SET IDENTITY_INSERT ON, with the columns written out"]  # fmt: skip
+    columns = "the target needs the same columns in the same order, and a unique key; identity columns of it: "
+    notes = [f"{columns}SET IDENTITY_INSERT ON, with the columns written out"]
     if linked:
         notes.append("a linked server of that name is needed, with MSDTC for the transaction that spans both")
     return Plan(
@@ -70,17 +69,21 @@ def _chunks(config: Any, source: str, target: str) -> tuple[str, ...]:  # noqa: 
         "(" + " AND ".join([*(f"s.{one} = l.{one}" for one in keys[:place]), f"s.{key} > l.{key}"]) + ")"
         for place, key in enumerate(keys)
     )
+    found = ", ".join(f"s.{key}" for key in keys)
+    chosen = (
+        f"INSERT INTO #_hh_keys ({listed}) SELECT TOP ({config.chunk_rows}) {found} "  # noqa: S608
+        f"FROM {source} AS s WITH (UPDLOCK, HOLDLOCK) WHERE {where} AND (NOT EXISTS (SELECT 1 FROM #_hh_last) "
+        f"OR EXISTS (SELECT 1 FROM #_hh_last AS l WHERE {after})) ORDER BY {found}"
+    )
     lines = [
         "SET XACT_ABORT ON",
-        f"SELECT TOP (0) {listed} INTO #_hh_keys FROM {source}",
-        f"SELECT TOP (0) {listed} INTO #_hh_last FROM {source}",
+        f"SELECT TOP (0) {listed} INTO #_hh_keys FROM {source}",  # noqa: S608
+        f"SELECT TOP (0) {listed} INTO #_hh_last FROM {source}",  # noqa: S608
         "DECLARE @chunk int = 1, @moved bigint = 0, @written int, @there int",
         "WHILE @chunk > 0\nBEGIN",
         "  BEGIN TRANSACTION",
         "  DELETE FROM #_hh_keys",
-        f"  INSERT INTO #_hh_keys ({listed}) SELECT TOP ({config.chunk_rows}) {', '.join(f's.{key}' for key in keys)} "  # noqa: S608
-        f"FROM {source} AS s WITH (UPDLOCK, HOLDLOCK) WHERE {where} AND (NOT EXISTS (SELECT 1 FROM #_hh_last) OR EXISTS "
-        f"(SELECT 1 FROM #_hh_last AS l WHERE {after})) ORDER BY {', '.join(f's.{key}' for key in keys)}",
+        f"  {chosen}",
         "  SET @chunk = @@ROWCOUNT",
     ]
     if config.on_conflict == "replace":

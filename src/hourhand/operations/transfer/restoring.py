@@ -273,7 +273,7 @@ class _Reading:
 
 async def _written(session: Session, target: Target, reading: _Reading) -> int:
     if target.dialect is Dialect.POSTGRESQL:
-        return await copy_in(session, target.schema, target.table, target.names, "text", reading.blocks())
+        return await copy_in(session, (target.schema, target.table), target.names, "text", reading.blocks())
     if target.dialect in _MARIA:
         return await load(session, target.write_sql(), reading.blocks())
     sql, count = target.write_sql(), 0
