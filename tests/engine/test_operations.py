@@ -52,7 +52,7 @@ class Started:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.operations = Operations(build_desk(engine.settings, engine.store))
+        self.operations = Operations(build_desk(engine.settings, engine.store), elsewhere=False)
 
     async def start(self, kind: str, config: dict[str, Any], **how: Any) -> int:
         """Preview, approve what was shown, and start it."""
