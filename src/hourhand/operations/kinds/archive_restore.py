@@ -260,7 +260,7 @@ def _steps(config: RestoreConfig, state: State, archived: Table, target: Target)
                 f"the archive of {state.manifest.header.table} has no primary key: make the table by hand",
                 field="create_target",
             )
-        made = create_sql(archived, target.dialect, target.schema, target.table, key, {})
+        made = create_sql(archived, (target.dialect, target.schema, target.table), key, {})
         steps.append(Step(name=f"make {shown}", phase="prepare", side=Side.TARGET, sql=(made,)))
     lock = _LOCKS[target.dialect].format(shown)
     return [
