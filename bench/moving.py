@@ -1,6 +1,6 @@
 """Moving rows: chunked, compared and exactly once, beside what moves them without such care.
 
-    python bench/moving.py [--rows 500000] [--part postgresql|mariadb]
+    python bench/moving.py [--rows 500000] [--repeat 3] [--part postgresql|mariadb]
 
 PostgreSQL to another server: beside one raw pipe (`psql COPY TO | psql COPY FROM`) and one DELETE; goal: 0.6 of that.
 MariaDB within one server: beside pt-archiver (bulk delete, bulk insert), which compares nothing; goal: twice that.
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from hourhand.model.data_source import Address
 from mariadb import PASSWORD, USERNAME, MariaServer
 from operations.addresses import maria_address, postgres_address
-from operations.asking import count, execute
+from operations.asking import count, execute, value
 from operations.running import run
 from postgres import Cluster
 
@@ -40,8 +40,8 @@ MARIA_TABLE = (
     "amount DECIMAL(12,2), quantity INT, ratio DOUBLE, paid TINYINT(1))"
 )
 MARIA_FILL = (
-    "INSERT INTO rows_ SELECT seq, TIMESTAMP'2026-01-01 00:00:00' + INTERVAL seq SECOND, CONCAT('customer ', seq % 997), "
-    "REPEAT(MD5(seq), 2), seq * 0.37, seq % 100, seq / 7, seq % 3 = 0 FROM seq_1_to_{}"
+    "INSERT INTO rows_ SELECT seq, TIMESTAMP'2026-01-01 00:00:00' + INTERVAL seq SECOND, "
+    "CONCAT('customer ', seq % 997), REPEAT(MD5(seq), 2), seq * 0.37, seq % 100, seq / 7, seq % 3 = 0 FROM seq_1_to_{}"
 )
 
 
@@ -61,27 +61,31 @@ async def moved(config: dict[str, Any], sources: dict[str, Address], rows: int) 
     return seconds
 
 
-async def postgresql(rows: int) -> float:
+async def postgresql(rows: int, repeat: int) -> float:
     """The ratio to a raw pipe and one DELETE."""
     servers = [Cluster(), Cluster()]
     try:
         for server in servers:
             server.start()
         source, target = (postgres_address(server, server.create_database()) for server in servers)
-        print(f"PostgreSQL, {rows:,} rows of 8 columns to another server")
-        await _postgres_rows(source, target, rows)
-        began = time.perf_counter()
-        await asyncio.to_thread(_raw_pipe, servers, source, target)
-        raw = told("raw: COPY | COPY, then one DELETE", rows, time.perf_counter() - began)
-        await _postgres_rows(source, target, rows)
-        config = {"table": "rows", "target_data_source": "target"}
-        seconds = await moved(config, {"source": source, "target": target}, rows)
-        ours = told("archive_bulk_copy, compared by hash", rows, seconds)
-        await _postgres_rows(source, target, rows)
-        seconds = await moved({**config, "verify": "count"}, {"source": source, "target": target}, rows)
-        told("archive_bulk_copy, compared by count", rows, seconds)
-        print(f"  ratio {ours / raw:.2f} (goal: 0.60)")
-        return ours / raw
+        sources = {"source": source, "target": target}
+        print(f"PostgreSQL, {rows:,} rows of 8 columns to another server; the best of {repeat}")
+        raw, ours, counted = [], [], []
+        for _ in range(repeat):
+            await _postgres_rows(source, target, rows)
+            began = time.perf_counter()
+            await asyncio.to_thread(_raw_pipe, servers, source, target)
+            raw.append(time.perf_counter() - began)
+            await _postgres_rows(source, target, rows)
+            ours.append(await moved({"table": "rows", "target_data_source": "target"}, sources, rows))
+            await _postgres_rows(source, target, rows)
+            config = {"table": "rows", "target_data_source": "target", "verify": "count"}
+            counted.append(await moved(config, sources, rows))
+        theirs = told("raw: COPY | COPY, then one DELETE", rows, min(raw))
+        own = told("archive_bulk_copy, compared by hash", rows, min(ours))
+        told("archive_bulk_copy, compared by count", rows, min(counted))
+        print(f"  ratio {own / theirs:.2f} (goal: 0.60)")
+        return own / theirs
     finally:
         for server in servers:
             server.stop()
@@ -105,34 +109,39 @@ def _raw_pipe(servers: list[Cluster], source: Address, target: Address) -> None:
     subprocess.run(psql(source, "DELETE FROM rows"), check=True)  # noqa: S603
 
 
-async def mariadb(rows: int) -> float | None:
+async def mariadb(rows: int, repeat: int) -> float | None:
     """The ratio to pt-archiver; None where that is missing."""
-    server = MariaServer()
+    server, there = MariaServer(), shutil.which("pt-archiver") is not None
     try:
         server.start()
         source = maria_address(server, server.create_database())
-        print(f"MariaDB, {rows:,} rows of 8 columns within one server")
-        await _maria_rows(source, rows)
-        seconds = await moved({"table": "rows_", "target_table": "kept"}, {"source": source}, rows)
-        ours = told("archive_bulk_copy, compared by hash", rows, seconds)
-        if shutil.which("pt-archiver") is None:
+        print(f"MariaDB, {rows:,} rows of 8 columns within one server; the best of {repeat}")
+        ours, theirs = [], []
+        for _ in range(repeat):
+            await _maria_rows(source, rows)
+            ours.append(await moved({"table": "rows_", "target_table": "kept"}, {"source": source}, rows))
+            if there:
+                await _maria_rows(source, rows)
+                began = time.perf_counter()
+                await asyncio.to_thread(_pt_archiver, source)
+                theirs.append(time.perf_counter() - began)
+                if await count(source, "kept") < rows - 1:  # it leaves the last, so that no number is given out again
+                    raise SystemExit("pt-archiver did not move all rows")
+        own = told("archive_bulk_copy, compared by hash", rows, min(ours))
+        if not there:
             print("  pt-archiver is not installed (percona-toolkit): nothing to compare with")
             return None
-        await _maria_rows(source, rows)
-        began = time.perf_counter()
-        await asyncio.to_thread(_pt_archiver, source)
-        theirs = told("pt-archiver --bulk-insert --bulk-delete", rows, time.perf_counter() - began)
-        if await count(source, "kept") < rows - 1:  # it leaves the last row, so that no number is given out again
-            raise SystemExit("pt-archiver did not move all rows")
-        print(f"  ratio {ours / theirs:.2f} (goal: 2.00)")
-        return ours / theirs
+        other = told("pt-archiver --bulk-insert --bulk-delete", rows, min(theirs))
+        print(f"  ratio {own / other:.2f} (goal: 2.00)")
+        return own / other
     finally:
         server.stop()
 
 
 async def _maria_rows(source: Address, rows: int) -> None:
-    await execute(source, "DROP TABLE IF EXISTS rows_, kept", MARIA_TABLE.format("rows_"), MARIA_TABLE.format("kept"),
-                  MARIA_FILL.format(rows), "ANALYZE TABLE rows_")  # fmt: skip
+    left = await value(source, "SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE()")
+    made = [MARIA_TABLE.format("rows_"), MARIA_TABLE.format("kept"), MARIA_FILL.format(rows), "ANALYZE TABLE rows_"]
+    await execute(source, *(["DROP TABLE rows_, kept"] if left else []), *made)
 
 
 def _pt_archiver(source: Address) -> None:
@@ -149,12 +158,13 @@ def main() -> None:
     """Both parts, or one."""
     asks = argparse.ArgumentParser()
     asks.add_argument("--rows", type=int, default=500_000)
+    asks.add_argument("--repeat", type=int, default=3)
     asks.add_argument("--part", choices=["postgresql", "mariadb"])
     given = asks.parse_args()
     if given.part != "mariadb":
-        asyncio.run(postgresql(given.rows))
+        asyncio.run(postgresql(given.rows, given.repeat))
     if given.part != "postgresql":
-        asyncio.run(mariadb(given.rows))
+        asyncio.run(mariadb(given.rows, given.repeat))
 
 
 if __name__ == "__main__":

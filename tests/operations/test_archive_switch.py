@@ -219,6 +219,27 @@ async def test_it_is_taken_back(parted: tuple[Address, tuple[str, ...]]) -> None
     assert not shown.plan.unmet
 
 
+async def test_its_undo_runs_as_an_operation(parted: tuple[Address, tuple[str, ...]]) -> None:
+    source, extra = parted
+    await fresh(source, rest=True)
+    before = await fetch(source, "SELECT id, created_at, note FROM orders ORDER BY id")
+    config = {**TWO, "target_schema": archive(source), "target_table": "old {partition}"}
+    undo = (await run(KIND, config, {"source": source}, extra=extra)).summary["undo"]
+    assert await count(source, "orders") == 13
+    assert undo["kind"] == "custom"
+    shown = await preview(undo["kind"], undo["config"], {"source": source})
+    assert not shown.plan.unmet
+    back = await run(undo["kind"], undo["config"], {"source": source}, args={"plan_hash": shown.plan_hash})
+    assert [one["name"] for one in back.summary["steps"]] == [one["name"] for one in undo["config"]["steps"]]
+    assert await fetch(source, "SELECT id, created_at, note FROM orders ORDER BY id") == before
+    for number, name in enumerate(TWO["partitions"]):
+        place = name if source.dialect == "postgresql" else f"orders PARTITION ({name})"
+        assert await count(source, place) == (14, 13)[number]
+    assert await left_over(source) == []
+    again = await run(undo["kind"], undo["config"], {"source": source})
+    assert [one["rows"] for one in again.summary["steps"]] == [None] * len(undo["config"]["steps"])
+
+
 @pytest.mark.parametrize(
     ("change", "field", "why"),
     [

@@ -165,7 +165,7 @@ async def test_lost_at_every_statement_it_is_completed(
 ) -> None:
     await fresh(maria_source)
     before = await content(maria_source)
-    await run(kind, config, {"source": maria_source})
+    whole = await run(kind, config, {"source": maria_source})
     layout = await bounds(maria_source)
     times = 0
     for how in ("stop_after", "lose_last"):
@@ -178,11 +178,54 @@ async def test_lost_at_every_statement_it_is_completed(
                 times += 1
                 ran = await run(kind, config, {"source": maria_source}, checkpoint=first.checkpoint)
                 assert ran.summary["partitions"]
+                assert ran.summary.get("verified") == whole.summary.get("verified")
+                assert ran.summary.get("rows") == whole.summary.get("rows")
+                assert "before" not in ran.summary
                 assert await bounds(maria_source) == layout
                 assert await content(maria_source) == before
             else:
                 break
     assert times >= 3
+
+
+@pytest.mark.parametrize(
+    ("verify", "written", "verified", "rows"),
+    [
+        ("hash", None, "hash", 21),
+        ("count", "UPDATE orders SET note = 'later' WHERE id = 1", "count", 21),
+        ("hash", "UPDATE orders SET note = 'later' WHERE id = 1", "count", 21),
+        ("hash", "DELETE FROM orders WHERE id = 1", "not verified after a lost attempt", 20),
+        ("count", "DELETE FROM orders WHERE id = 1", "not verified after a lost attempt", 20),
+    ],
+    ids=["unwritten", "updated-count", "updated-hash", "deleted-hash", "deleted-count"],
+)
+async def test_lost_after_the_alter_it_says_what_it_can_prove(
+    maria_source: Address, verify: str, written: str | None, verified: str, rows: int
+) -> None:
+    await fresh(maria_source)
+    config = SPLIT | {"verify": verify}
+    with pytest.raises(Interrupted) as first:
+        await run("split_boundary", config, {"source": maria_source}, stop_at=3, lose_last=True)
+    assert first.value.checkpoint["facts"]["before"]["n"] == 21
+    assert len(await bounds(maria_source)) == 4
+    if written is not None:
+        await execute(maria_source, written)
+    ran = await run("split_boundary", config, {"source": maria_source}, checkpoint=first.value.checkpoint)
+    assert (ran.summary["verified"], ran.summary["rows"]) == (verified, rows)
+    warned = [line.message for line in ran.attempt.lines if line.level == "warning"]
+    assert len(warned) == (verified != verify)
+    assert all("orders_2026_01 had 21 rows" in one and "others may have written since" in one for one in warned)
+
+
+async def test_what_was_measured_by_an_attempt_before_the_alter_is_measured_again(maria_source: Address) -> None:
+    await fresh(maria_source)
+    with pytest.raises(Interrupted) as first:
+        await run("split_boundary", SPLIT, {"source": maria_source}, stop_at=2)
+    assert first.value.checkpoint["facts"]["before"]["n"] == 21
+    assert len(await bounds(maria_source)) == 3
+    await execute(maria_source, "DELETE FROM orders WHERE id = 1")
+    ran = await run("split_boundary", SPLIT, {"source": maria_source}, checkpoint=first.value.checkpoint)
+    assert (ran.summary["verified"], ran.summary["rows"]) == ("hash", 20)
 
 
 async def test_killed_in_the_middle_it_is_completed(maria_source: Address, tmp_path: Path) -> None:

@@ -106,6 +106,27 @@ async def test_the_fast_form_is_taken_where_every_type_has_a_hash(pg_source: Add
         assert first.digest != second.digest
 
 
+async def test_the_fast_form_of_mariadb_sees_what_changes(maria_source: Address, maria_target: Address) -> None:
+    for source in (maria_source, maria_target):
+        await make_orders(source, rows=50)
+    await execute(
+        maria_target, "ALTER TABLE orders MODIFY note TEXT CHARACTER SET utf8mb3", "ALTER TABLE orders ADD f FLOAT"
+    )
+    await execute(maria_source, "ALTER TABLE orders ADD f FLOAT")
+    async with session(maria_source) as one, session(maria_target) as other:
+        table = await read_table(one, None, "orders")
+        columns = compared_columns(table, await read_table(other, None, "orders"))
+        assert fast(one, other, columns)
+        seen = {await checksum(one, table.sql, columns, side=0, quick=True)}
+        assert seen == {await checksum(other, "orders", columns, side=1, quick=True)}
+        for name, change in {"note": "CONCAT(note, ',')", "amount": "amount + 0.000001", "paid": "NULL", "f": "1.0000001",
+                             "picture": "NULL", "ratio": "ratio + 1e-9", "detail": "'NULL'", "due": "NULL",
+                             "created_at": "created_at + INTERVAL 1 MICROSECOND", "note ": "NULL"}.items():  # fmt: skip
+            await one.execute(f"UPDATE orders SET `{name.strip()}` = {change} WHERE id = 6")
+            seen.add(await checksum(one, table.sql, columns, side=0, quick=True))
+        assert len(seen) == 11
+
+
 async def test_what_cannot_be_compared_is_named(pg_source: Address, maria_source: Address) -> None:
     await execute(maria_source, "CREATE TABLE g (id INT PRIMARY KEY, place POINT)")
     await execute(pg_source, "CREATE TABLE g (id int PRIMARY KEY, place text)",

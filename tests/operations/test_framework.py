@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from hourhand.model.data_source import Address, Dialect
+from hourhand.model.errors import InvalidInput
 from hourhand.operations import runner, sessions
 from hourhand.operations.config import Config
 from hourhand.operations.failures import LockNotGained, OperationFailure, SourceUnreachable
@@ -174,3 +175,23 @@ async def test_sqlite_waits_for_its_lock_no_longer_than_it_is_told_to(sqlite_sou
             ran = await run("custom", config, {"source": sqlite_source})
     assert "tried 2 times" in ran.error
     assert ran.outcome.retryable
+
+
+async def test_a_lag_that_cannot_be_seen_is_not_promised_to_be_kept_to(sqlite_source: Address) -> None:
+    await execute(sqlite_source, "CREATE TABLE t (n int)")
+    config = {"tables": ["t"], "max_replica_lag_seconds": 5}
+    with pytest.raises(InvalidInput, match="does not tell how far its replicas are behind"):
+        await preview("statistics_update", config, {"source": sqlite_source})
+
+
+async def test_a_server_does_not_wait_for_hours_for_a_machine_that_is_gone(pg_source: Address) -> None:
+    session = await open_session(pg_source)
+    try:
+        seconds = [
+            int((await session.fetch(f"SELECT current_setting('tcp_keepalives_{name}') AS n"))[0]["n"])
+            for name in ("idle", "interval", "count")
+        ]
+        assert seconds == [30, 10, 3]
+        assert (await session.fetch("SELECT current_setting('lock_timeout') AS n"))[0]["n"] == "10s"
+    finally:
+        await session.close()

@@ -54,6 +54,7 @@ class Desk:
     async def planned(self, kind: Kind[Any, Any], config: Config, look: LiveLook) -> Plan:
         """Look and decide."""
         require_support(kind, look.source.dialect)
+        _require_seen(config, look.source.dialect)
         try:
             return kind.plan(config, await kind.inspect(config, look))
         except Refused as error:
@@ -72,6 +73,16 @@ def require_support(kind: Kind[Any, Any], dialect: Dialect) -> None:
     support, why = kind.support(dialect)
     if support is Support.REFUSED:
         raise InvalidInput.one("config.data_source", None, f"{kind.kind} is not done on {dialect.value}: {why}")
+
+
+def _require_seen(config: Config, dialect: Dialect) -> None:
+    """Refuse to be careful of what cannot be seen, rather than not to be."""
+    if config.max_replica_lag_seconds is not None and dialect is not Dialect.POSTGRESQL:
+        raise InvalidInput.one(
+            "config.max_replica_lag_seconds",
+            None,
+            f"cannot be kept to on {dialect.value}, which does not tell how far its replicas are behind: leave it out",
+        )
 
 
 def require_met(plan: Plan, *, elsewhere: bool = False) -> None:

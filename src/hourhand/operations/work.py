@@ -21,7 +21,7 @@ from hourhand.rules.operations import fraction, plan_to_json
 
 T = TypeVar("T")
 _LONGEST_PAUSE = 5.0
-_LEAST_WATCHED_MS = 100
+_LEAST_PAUSE = 0.05
 
 
 class Reporter(Protocol):
@@ -187,8 +187,10 @@ class LiveWork:
         """Look who holds it up while it waits: afterwards nobody can tell."""
 
         async def watch() -> None:
+            pause = self.config.lock_timeout_ms / 2000
             while True:  # a statement may come to its lock late, or be one of several
-                await asyncio.sleep(max(self.config.lock_timeout_ms, _LEAST_WATCHED_MS) / 2000)
+                await asyncio.sleep(pause)
+                pause = max(pause, _LEAST_PAUSE)
                 found = await session.blockers()
                 if found:
                     seen[:] = found

@@ -6,16 +6,15 @@ DDL commits by itself, so that after a crash the catalog alone tells what was do
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from hourhand.contracts.operation import Look
 from hourhand.model.operation import Duration, Plan, Step
-from hourhand.operations.catalog import find_table, read_table
+from hourhand.operations.catalog import find_table
 from hourhand.operations.catalog.table import Partition, Table
 from hourhand.operations.config import TableConfig
-from hourhand.operations.failures import NotVerified, OperationFailure, Refused
+from hourhand.operations.failures import Refused
 from hourhand.operations.partitions.bounds import Cell, beginning, grid, named
 from hourhand.operations.partitions.mariadb_keys import (
     Key,
@@ -26,6 +25,7 @@ from hourhand.operations.partitions.mariadb_keys import (
     partition_there,
     read_key,
 )
+from hourhand.operations.partitions.mariadb_work import do_reorganize, do_verify_bounds
 from hourhand.operations.partitions.shapes import (
     AddConfig,
     BoundaryState,
@@ -303,51 +303,6 @@ def _verification(table: Table, made: Sequence[_Made], *, undo: str | None = Non
         action="verify_bounds",
         values={"bounds": [[one.name, one.end] for one in made], "undo_boundary": undo},
     )
-
-
-async def do_reorganize(work: LiveWork, step: Step) -> None:
-    """Count, reorganize, count again; nobody writes in between."""
-    if len(step.sql) == 1:
-        await work.climb(step, lambda: work.change(step, step.sql[0]))
-        return
-    lock, before, alter, after, unlock = step.sql
-
-    async def body() -> None:
-        await work.change(step, lock)
-        try:
-            was = (await work.source.fetch(before))[0]
-            await work.tell(0.2)
-            await work.change(step, alter)
-            await work.tell(0.8)
-            now = (await work.source.fetch(after))[0]
-        finally:
-            with suppress(OperationFailure):
-                await work.change(step, unlock)
-        if was["n"] != now["n"] or (work.config.verify == "hash" and was["hash"] != now["hash"]):
-            raise NotVerified(
-                f"{', '.join(step.values['old'])} had {was['n']} rows (hash {was['hash']}), and what they became has "
-                f"{now['n']} (hash {now['hash']}), though nobody else could write: restore them from a backup"
-            )
-        work.facts["rows"] = int(now["n"])
-
-    await work.climb(step, body)
-
-
-async def do_verify_bounds(work: LiveWork, step: Step) -> None:
-    """The catalog says what the plan does."""
-    config = work.plan.config
-    table = await read_table(work.source, config["schema"], config["table"])
-    key = read_key(table)
-    for name, end in step.values["bounds"]:
-        part = table.partition(name)
-        point = key.point(part.high) if part is not None else None
-        found = None if point is None else key.shown(point)
-        if part is None or found != end:
-            is_now = "is not there" if part is None else f"ends at {found or 'MAXVALUE'}"
-            raise NotVerified(f"partition {name} should end at {end or 'MAXVALUE'}, and {is_now}")
-    work.facts["partitions"] = [name for name, _ in step.values["bounds"]]
-    if step.values["undo_boundary"] is not None:
-        work.facts["undo_boundary"] = step.values["undo_boundary"]
 
 
 ACTIONS: Mapping[str, Callable[[LiveWork, Step], Awaitable[object]]] = {

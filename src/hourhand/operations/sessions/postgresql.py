@@ -17,6 +17,8 @@ from hourhand.operations.failures import LockNotGained, SourceUnreachable, State
 
 T = TypeVar("T")
 _CLOSE_SECONDS = 5.0
+_KEEPALIVES = {"tcp_keepalives_idle": "30", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3"}
+"""So that the server gives up, and with it all locks, a minute after our machine is gone without a word; not hours."""
 _TLS = ("sslmode", "sslrootcert", "sslcert", "sslkey")
 _LOCKED = (
     asyncpg.exceptions.LockNotAvailableError,
@@ -143,6 +145,7 @@ async def _connected(address: Address, seconds: float) -> Any:  # noqa: ANN401
             database=address.database,
             timeout=seconds,
             server_settings={
+                **_KEEPALIVES,
                 "application_name": "hourhand operation",
                 "DateStyle": "ISO, YMD",
                 "TimeZone": "UTC",

@@ -26,7 +26,7 @@ from hourhand.operations.failures import LockNotGained, NotVerified, OperationFa
 from hourhand.operations.locking import limit_waits
 from hourhand.operations.quoting import quoted
 from hourhand.operations.transfer.checksum import Checksum, checksum, difference, narrowed
-from hourhand.operations.transfer.keyset import Bound, Key, Pace, from_json, mark, range_params, to_json, unmarked
+from hourhand.operations.transfer.keyset import Key, Pace, from_json, mark, range_params, to_json, unmarked
 from hourhand.operations.transfer.moving_route import MARIA, Route
 from hourhand.operations.transfer.moving_streams import stream
 from hourhand.operations.work import LiveWork
@@ -122,10 +122,10 @@ class Mover:
             await self._begin()
         at = self._noted.hi
         while self._noted.top is not None:
-            bound = await self._route.keys.next_bound(self._source, at, self._pace.rows, self._noted.top)
-            if bound is not None:
-                if await self._chunk_or_cancel(at, bound):
-                    at = bound.hi
+            hi = await self._end(at, self._noted.top)
+            if hi is not None:
+                if await self._chunk_or_cancel(at, hi):
+                    at = hi
                     await self._tell()
                 await self._work.breathe()
             elif at is None or not self._route.delete or self._noted.round >= ROUNDS:
@@ -134,6 +134,16 @@ class Mover:
                 # Rows may have been inserted, or come to match, behind the cursor.
                 at, self._noted = None, replace(self._noted, round=self._noted.round + 1)
         return self._noted
+
+    async def _end(self, lo: Key | None, top: Key) -> Key | None:
+        """Where the next chunk ends; None: no row is left. The database need not count what it skips."""
+        keys = self._route.keys
+        names, table = (unmarked(keys.dialect, one) for one in (keys.names, keys.table))
+        sql, params = f"SELECT {names} FROM {table} WHERE {keys.where(lo=lo is not None)}", keys.params(lo, top)  # noqa: S608
+        rows = await self._source.fetch(f"{sql} ORDER BY {names} LIMIT 1 OFFSET {self._pace.rows - 1}", *params)
+        if rows:
+            return tuple(rows[0][name] for name in keys.columns)
+        return top if await self._source.fetch(f"{sql} LIMIT 1", *params) else None
 
     async def _begin(self) -> None:
         """The first attempt of this instance; what an earlier one left has been settled."""
@@ -213,9 +223,9 @@ class Mover:
 
     # --- one chunk ---
 
-    async def _chunk_or_cancel(self, lo: Key | None, bound: Bound) -> bool:
+    async def _chunk_or_cancel(self, lo: Key | None, hi: Key) -> bool:
         """Whether it was done; a cancel stops it until its transactions are being committed: then they both are."""
-        hi, began = bound.hi, time.monotonic()
+        before, began = self._noted.moved, time.monotonic()
         doing = asyncio.ensure_future(self._work.climb(self._step, lambda: self._settled_chunk(lo, hi)))
         try:
             await asyncio.shield(doing)
@@ -237,7 +247,7 @@ class Mover:
             await asyncio.sleep(random.uniform(0.001, 0.05))  # noqa: S311
             return False
         self._conflicts = 0
-        self._pace.took(bound.rows, (time.monotonic() - began) * 1000)
+        self._pace.took(self._noted.moved - before, (time.monotonic() - began) * 1000)
         return True
 
     async def _settled_chunk(self, lo: Key | None, hi: Key) -> None:

@@ -64,7 +64,7 @@ class Route:
     binary: bool
     """Between PostgreSQL servers whose columns are of the same types."""
     quick: bool
-    """Whether PostgreSQL's own hash is used."""
+    """Whether the engine's own hash is used."""
 
     def plain(self) -> dict[str, Any]:
         """As plain JSON."""
