@@ -119,8 +119,8 @@ async def test_the_fast_form_of_mariadb_sees_what_changes(maria_source: Address,
         assert fast(one, other, columns)
         seen = {await checksum(one, table.sql, columns, side=0, quick=True)}
         assert seen == {await checksum(other, "orders", columns, side=1, quick=True)}
-        for name, change in {"note": "CONCAT(note, ',')", "amount": "amount + 0.000001", "paid": "NULL", "f": "1.0000001",
-                             "picture": "NULL", "ratio": "ratio + 1e-9", "detail": "'NULL'", "due": "NULL",
+        for name, change in {"note": "CONCAT(note, ',')", "amount": "amount + 0.000001", "paid": "NULL",
+                             "f": "1.0000001", "picture": "NULL", "ratio": "ratio + 1e-9", "detail": "'NULL'", "due": "NULL",
                              "created_at": "created_at + INTERVAL 1 MICROSECOND", "note ": "NULL"}.items():  # fmt: skip
             await one.execute(f"UPDATE orders SET `{name.strip()}` = {change} WHERE id = 6")
             seen.add(await checksum(one, table.sql, columns, side=0, quick=True))
