@@ -192,7 +192,7 @@ async def test_rows_that_others_change_meanwhile_are_moved_as_they_then_are(
 
 async def test_a_cancel_leaves_each_row_on_one_side(pg_source: Address, pg_target: Address) -> None:
     await execute(pg_source, "CREATE TABLE t (id int PRIMARY KEY, v text)",
-                  "INSERT INTO t SELECT n, 'v' FROM generate_series(1, 200) n")  # fmt: skip
+                  "INSERT INTO t SELECT n, 'v' FROM generate_series(1, 20000) n")  # fmt: skip
     sources = {"source": pg_source, "target": pg_target}
     config = {"table": "t", "target_data_source": "target", "delete_source": True, "create_target": True,
               "chunk_rows": 20, "chunk_target_ms": 10}  # fmt: skip
@@ -203,10 +203,10 @@ async def test_a_cancel_leaves_each_row_on_one_side(pg_source: Address, pg_targe
     assert here
     assert there
     assert not here & there
-    assert here | there == set(range(1, 201))
+    assert here | there == set(range(1, 20_001))
     ran = await run(KIND, config, sources)  # another one, which finds the notes of this one
     assert ran.summary["rows"] == len(here)
-    assert await count(pg_target, "t") == 200
+    assert await count(pg_target, "t") == 20_000
     assert await leftovers(pg_source, pg_target) == []
 
 

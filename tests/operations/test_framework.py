@@ -12,11 +12,17 @@ from pydantic import ValidationError
 
 from hourhand.model.data_source import Address, Dialect
 from hourhand.model.errors import InvalidInput
+from hourhand.model.operation import Plan, Step
+from hourhand.model.task import TaskDefinition
+from hourhand.model.words import TaskType
 from hourhand.operations import runner, sessions
 from hourhand.operations.config import Config
 from hourhand.operations.failures import LockNotGained, OperationFailure, SourceUnreachable
+from hourhand.operations.looking import looking
 from hourhand.operations.sessions import open_session
 from hourhand.operations.throttle import shut
+from hourhand.operations.work import LiveWork
+from hourhand.testing.attempts import FakeAttempt
 from operations.asking import execute, file_connection, maria_connection, postgres_connection, value
 from operations.rogue import rogue_server
 from operations.running import preview, run
@@ -195,3 +201,23 @@ async def test_a_server_does_not_wait_for_hours_for_a_machine_that_is_gone(pg_so
         assert (await session.fetch("SELECT current_setting('lock_timeout') AS n"))[0]["n"] == "10s"
     finally:
         await session.close()
+
+
+async def test_a_cancel_at_the_end_of_a_chunk_is_not_lost(pg_source: Address) -> None:
+    step = Step(name="a chunk", phase="copy", sql=(), transaction=False)
+    config = Config(data_source="source")
+    plan = Plan(kind="sample", dialect=pg_source.dialect, config=config.plain(), steps=(step,))
+    attempt = FakeAttempt(TaskDefinition(name="t", type=TaskType.OPERATION, payload={}))
+
+    async def addresses(_: str) -> Address:
+        return pg_source
+
+    async def chunk() -> None:
+        """End at once, so that the cancel meets what comes after it."""
+        asyncio.get_running_loop().call_soon(climbing.cancel)
+
+    async with looking(addresses, "source") as look:
+        work = LiveWork(look, config, plan, attempt, instance_id=1, kept={})
+        climbing = asyncio.ensure_future(work.climb(step, chunk))
+        with pytest.raises(asyncio.CancelledError):
+            await climbing

@@ -9,6 +9,7 @@ import typer
 from hourhand.cli import completing, moments
 from hourhand.cli.explain import explain
 from hourhand.cli.flattening import flattened
+from hourhand.cli.instance_showing import checkpoint, what
 from hourhand.cli.json_options import Json
 from hourhand.cli.many import InstanceFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
@@ -61,8 +62,6 @@ _TIMES = (
 _INNER = ("lane_id", "group_id", "log_id", "in_ledger", "shard_index", "shard_total", "output_summary")
 _PLAIN = {"cancel_requested": False, "loss_count": 0, "manual_retries": 0}
 """What is not worth a line while it is so."""
-_WAITS = {"dependencies": "dependencies or its turn", "permit": "a permit of its concurrency key"}
-"""What a planned one waits for, in words; `explain` says it exactly."""
 
 ATTEMPTS = (
     Column("ATTEMPT", right=True),
@@ -146,7 +145,7 @@ def list_instances(
                 "" if one["duration_ms"] is None else moments.length(one["duration_ms"] / 1_000),
                 one["triggered_by"],
                 one["executor_id"] or "",
-                _what(one),
+                what(one),
             )
             for one in found["items"]
         ],
@@ -171,7 +170,7 @@ def show(instance_id: Id, *, as_json: AsJson = False) -> None:
     part = f"{found['shard_index'] + 1} of {found['shard_total']}" if found["shard_total"] > 1 else None
     told = {
         name: value
-        for name, value in (found | times | {"duration_ms": None}).items()
+        for name, value in (found | times | {"duration_ms": None, "checkpoint": checkpoint(found)}).items()
         if name not in (*_INNER, "result") and not (name in _PLAIN and value == _PLAIN[name])
     }
     print_facts(told | {"part": part, "took": took} | {f"  {name}": value for name, value in result.items()})
@@ -387,14 +386,3 @@ def _newest_version(rest: Rest, task_id: int) -> int | None:
     except (NotFound, Gone):
         return None
     return int(task["version"])
-
-
-def _what(instance: dict[str, object]) -> str:
-    """The most telling thing about it."""
-    if instance["status"] == "planned":
-        return f"waits for {_WAITS.get(str(instance['blocked_by']), instance['blocked_by'])}"
-    if instance["status"] == "running":
-        progress = instance["progress"]
-        share = f"{progress:.0%} " if isinstance(progress, float | int) else ""
-        return f"{share}{instance['phase'] or ''}".strip()
-    return text_of(instance["error_message"])

@@ -181,19 +181,25 @@ def row_notes(config: CleaningConfig, rows: Rows) -> list[str]:
 
 
 async def estimated(look: Look, plan: Plan) -> Plan:
-    """The plan with the planner's guess of how many rows go."""
-    steps = []
+    """The plan with the planner's guess of how many rows go, and by which step."""
+    steps, dropped = [], 0
     for step in plan.steps:
         found = None
-        if step.action == "delete":
-            found = await guess(look.source, step.values["table"], step.values["condition"])
+        if step.action == "drop":
+            found = await _guessed(look.source, step.values["count"].replace("count(*) AS n", "1", 1))
+            dropped += found
+        elif step.action == "delete":  # whose condition is that of the whole table, and comes after the drops
+            found = max(0, await guess(look.source, step.values["table"], step.values["condition"]) - dropped)
         steps.append(step if found is None else replace(step, rows=found))
     return replace(plan, steps=tuple(steps))
 
 
 async def guess(session: Session, table: str, condition: str) -> int:
     """How many rows qualify, as the database's planner thinks; SQLite's has no opinion, and counts."""
-    query = f"SELECT 1 FROM {table} WHERE {condition}"  # noqa: S608
+    return await _guessed(session, f"SELECT 1 FROM {table} WHERE {condition}")  # noqa: S608
+
+
+async def _guessed(session: Session, query: str) -> int:
     match session.dialect:
         case Dialect.POSTGRESQL:
             told = (await session.fetch(f"EXPLAIN (FORMAT JSON) {query}"))[0]["QUERY PLAN"]
@@ -201,7 +207,7 @@ async def guess(session: Session, table: str, condition: str) -> int:
         case Dialect.MARIADB | Dialect.MYSQL:
             row = (await session.fetch(f"EXPLAIN {query}"))[0]
             return round(float(row["rows"] or 0) * float(row.get("filtered") or 100) / 100)
-    return int((await session.fetch(f"SELECT count(*) AS n FROM {table} WHERE {condition}"))[0]["n"])  # noqa: S608
+    return int((await session.fetch(f"SELECT count(*) AS n FROM ({query})"))[0]["n"])  # noqa: S608
 
 
 @dataclass(slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from hourhand.model.data_source import Dialect
-from hourhand.model.errors import Conflict, FieldError, InvalidInput, PlanRefused
+from hourhand.model.errors import Conflict, FieldError, InvalidInput, PlanRefused, shown
 from hourhand.model.operation import Blocker, Plan, Preview, Side, Support
 from hourhand.operations.blockers import in_the_way
 from hourhand.operations.catalogue import Catalogue
@@ -33,8 +34,11 @@ class Desk:
         try:
             return found, found.config.model_validate(dict(config))
         except ValidationError as error:
+            wrong = error.errors()
             raise InvalidInput(
-                FieldError(_place(each["loc"]), None, _message(found, each)) for each in error.errors()
+                FieldError(_place(each["loc"]), None, _message(found, each))
+                for each in wrong
+                if not _follows(each, wrong)
             ) from None
 
     async def preview(self, kind: str, config: Mapping[str, Any]) -> Preview:
@@ -112,12 +116,42 @@ def _place(location: tuple[int | str, ...]) -> str:
     return ".".join(["config", *map(str, location)])
 
 
+def _follows(error: Mapping[str, Any], wrong: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a list is too short only because what is in it is wrong."""
+    here = error["loc"]
+    return error["type"] == "too_short" and any(one["loc"][: len(here)] == here != one["loc"] for one in wrong)
+
+
 def _message(kind: Kind[Any, Any], error: Mapping[str, Any]) -> str:
     """What is wrong, in words; an unknown key names those there are."""
+    location = error["loc"]
+    fields = _fields(kind.config, location[:-1])
     match error["type"]:
         case "missing":
             return f"is required for {kind.kind}"
         case "extra_forbidden":
-            known = [one.alias or name for name, one in kind.config.model_fields.items()]
-            return f"is not a field of {kind.kind}; known are: {', '.join(known)}"
+            whose = kind.kind if len(location) == 1 else f"{location[0]} of {kind.kind}"
+            known = [one.alias or name for name, one in fields.items()]
+            return f"is not a field of {whose}; known are: {', '.join(known)}"
+        case "tuple_type":
+            return f"{shown(error['input'])} is no list: give one in brackets, also of one thing"
+        case "string_pattern_mismatch":
+            meant = next((one.description for name, one in fields.items() if (one.alias or name) == location[-1]), None)
+            return f"{shown(error['input'])} has not the form that it should have" + (
+                f": {' '.join(meant.split())}" if meant else ""
+            )
     return str(error["msg"]).removeprefix("Value error, ")
+
+
+def _fields(model: type[BaseModel], location: Sequence[int | str]) -> Mapping[str, FieldInfo]:
+    """The fields at a place of a configuration, or of what a list there holds."""
+    for name in location:
+        inner = next((one for key, one in model.model_fields.items() if (one.alias or key) == name), None)
+        model = (_model_in(inner.annotation) if inner is not None else None) or model
+    return model.model_fields
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for each in get_args(annotation) if (found := _model_in(each)) is not None), None)

@@ -200,8 +200,8 @@ class LiveWork:
             yield
         finally:
             watching.cancel()
-            with suppress(asyncio.CancelledError, OperationFailure):
-                await watching
+            # Not suppressed: a cancel that comes just now is the operation's own, and would be lost for good.
+            await asyncio.gather(watching, return_exceptions=True)
 
     async def save(self, position: Mapping[str, Any], fraction: float | None = None) -> None:
         """Make a position durable."""

@@ -7,6 +7,7 @@ from hourhand.model.data_source import Dialect
 from hourhand.operations.catalog import mariadb, postgresql, sqlite
 from hourhand.operations.catalog.table import Table
 from hourhand.operations.failures import Refused
+from hourhand.rules.operations import PREFIX
 
 
 async def find_table(session: Session, schema: str | None, name: str) -> Table | None:
@@ -40,5 +41,6 @@ async def similar(session: Session, schema: str | None, name: str) -> str:
             names = await mariadb.table_names(session, schema)
         case _:
             names = await sqlite.table_names(session)
+    names = [one for one in names if not one.rpartition(".")[2].startswith(PREFIX)]  # nobody means what we keep there
     wanted = f"{schema or 'public'}.{name}" if session.dialect is Dialect.POSTGRESQL else name
     return ", ".join(get_close_matches(wanted, names, n=3, cutoff=0.4) or names[:5])

@@ -314,7 +314,13 @@ def chosen_merge(
         chosen = [one for one in ranged if one.name in config.partitions]
     for one, following in itertools.pairwise(chosen):
         if one.high is None or following.low is None or ranks[one.high] != ranks[following.low]:
-            raise Refused(f"{one.name} and {following.name} do not lie side by side: {there}", field="partitions")
+            between = [each.name for each in ranged[ranged.index(one) + 1 : ranged.index(following)]]
+            why = (
+                f"between them {'is' if len(between) == 1 else 'are'} {', '.join(between)}"
+                if between
+                else "a gap is there"
+            )
+            raise Refused(f"{one.name} and {following.name} do not lie side by side: {why}", field="partitions")
     parted = next((one for one in chosen if not one.leaf), None)
     if parted is not None:
         raise Refused(f"{parted.name} is partitioned itself: merge its own partitions", field="partitions")

@@ -179,7 +179,10 @@ async def told(statement: Awaitable[T], sql: str) -> T:
 
 
 def _words(error: BaseException) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
+    first = (
+        error.args[0] if isinstance(error, asyncpg.PostgresError) and error.args else error
+    )  # its text has all three
+    text = " ".join(str(first).split()) or type(error).__name__
     detail = getattr(error, "detail", None)
     hint = getattr(error, "hint", None)
     return "; ".join(str(one) for one in (text, detail, hint) if one)
