@@ -99,6 +99,9 @@ def test_without_a_terminal_somebody_must_have_approved_it(hourhand: Terminal, c
     approved = ["--plan-hash", seen["plan_hash"], "--wait", "--json"]
     done = hourhand.done("operation", "start", "statistics_update", "-f", config, *approved).json
     assert (done["status"], done["summary"]["plan_hash"]) == ("success", seen["plan_hash"])
+    known = hourhand.done("instance", "show", str(done["id"])).out
+    assert "1 of 1 steps done; --json has the plan" in known
+    assert "done_check" not in known, "a plan fills screens"
     stale = ["--set", "include_parents=false", "--plan-hash", seen["plan_hash"]]
     said = hourhand.refused("operation", "start", "statistics_update", "-f", config, *stale, code=1)
     assert "is not the one that would be executed now" in said

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hourhand.operations.kinds.archive_bulk_copy import ArchiveBulkCopy
 from hourhand.operations.transfer import moving
+from hourhand.operations.transfer.moving_notes import Noted
 from operations.addresses import postgres_address
 from operations.asking import execute, fetch, postgres_connection
 from operations.killing import Dead, Told, run_and_kill
@@ -205,7 +206,7 @@ class Unhurried(ArchiveBulkCopy):
         await super().do_move(work, step)
 
 
-async def _trusting(self: moving.Mover, noted: moving.Noted) -> moving.Noted:  # noqa: ARG001 - as the one it stands for
+async def _trusting(self: moving.Mover, noted: Noted) -> Noted:  # noqa: ARG001 - as the one it stands for
     return noted
 
 

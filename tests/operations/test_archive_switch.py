@@ -248,7 +248,7 @@ async def test_its_undo_runs_as_an_operation(parted: tuple[Address, tuple[str, .
         ({"partitions": []}, "config", "give either partitions or older_than"),
         ({"older_than": "2y"}, "config", "give either partitions or older_than"),
         ({"partitions": [], "older_than": "0d"}, "older_than", "is no age"),
-        ({"partitions": [], "older_than": "next week"}, "config.older_than", "pattern"),
+        ({"partitions": [], "older_than": "next week"}, "config.older_than", "has not the form"),
         ({"target_table": "old"}, "config.target_table", "would be the name of several tables"),
         ({"target_schema": "nowhere"}, "config.target_schema", "there is no (schema|database) 'nowhere': create it"),
         ({"target_table": "{partition}" + "x" * 60}, "config.target_table", "is longer than"),

@@ -252,7 +252,7 @@ async def test_what_cannot_be_planned_is_refused(sqlite_source: Address) -> None
         ({"name_pattern": "*"}, r"'\*' matches too much: give at least 3 signs"),
         ({"name_pattern": "a?*"}, "matches too much"),
         ({"min_age": "0d"}, "'0d' is no age"),
-        ({"min_age": "soon"}, "pattern"),
+        ({"min_age": "soon"}, "has not the form"),
         ({"quarantine_hours": 0}, "greater than or equal to 1"),
         ({"table": "x"}, "is not a field of temp_table_cleanup"),
     ):

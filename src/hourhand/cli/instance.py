@@ -9,7 +9,7 @@ import typer
 from hourhand.cli import completing, moments
 from hourhand.cli.explain import explain
 from hourhand.cli.flattening import flattened
-from hourhand.cli.instance_showing import checkpoint, what
+from hourhand.cli.instance_showing import what, without_plans
 from hourhand.cli.json_options import Json
 from hourhand.cli.many import InstanceFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
@@ -170,7 +170,7 @@ def show(instance_id: Id, *, as_json: AsJson = False) -> None:
     part = f"{found['shard_index'] + 1} of {found['shard_total']}" if found["shard_total"] > 1 else None
     told = {
         name: value
-        for name, value in (found | times | {"duration_ms": None, "checkpoint": checkpoint(found)}).items()
+        for name, value in (found | times | {"duration_ms": None} | without_plans(found)).items()
         if name not in (*_INNER, "result") and not (name in _PLAIN and value == _PLAIN[name])
     }
     print_facts(told | {"part": part, "took": took} | {f"  {name}": value for name, value in result.items()})

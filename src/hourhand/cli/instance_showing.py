@@ -24,10 +24,13 @@ def what(instance: Mapping[str, Any]) -> str:
     return text_of(instance["error_message"])
 
 
-def checkpoint(instance: Mapping[str, Any]) -> object:
-    """What was kept; of an operation how far it is, since the plan that is kept with it fills screens."""
-    kept = instance["checkpoint"]
-    if not instance["operation_kind"] or not isinstance(kept, dict) or not isinstance(kept.get("plan"), dict):
-        return kept
-    done, steps = kept.get("done") or [], kept["plan"].get("steps") or []
-    return f"{len(done)} of {len(steps)} steps done; --json has the plan"
+def without_plans(instance: Mapping[str, Any]) -> dict[str, object]:
+    """What an operation was given and has kept, but for the plan, which fills screens and is in the log as a script."""
+    args, kept = instance["args"], instance["checkpoint"]
+    if not instance["operation_kind"]:
+        return {}
+    if isinstance(args, dict):
+        args = {name: value for name, value in args.items() if name != "plan"}
+    if isinstance(kept, dict) and isinstance(kept.get("plan"), dict):
+        kept = f"{len(kept['done'])} of {len(kept['plan']['steps'])} steps done; --json has the plan"
+    return {"args": args, "checkpoint": kept}

@@ -12,12 +12,10 @@ source does not know the target's last chunk, its rows are still there, and what
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Dialect
@@ -26,7 +24,8 @@ from hourhand.operations.failures import LockNotGained, NotVerified, OperationFa
 from hourhand.operations.locking import limit_waits
 from hourhand.operations.quoting import quoted
 from hourhand.operations.transfer.checksum import Checksum, checksum, difference, narrowed
-from hourhand.operations.transfer.keyset import Key, Pace, from_json, mark, range_params, to_json, unmarked
+from hourhand.operations.transfer.keyset import Key, Pace, mark, range_params, unmarked
+from hourhand.operations.transfer.moving_notes import NOTES, Noted
 from hourhand.operations.transfer.moving_route import MARIA, Route
 from hourhand.operations.transfer.moving_streams import stream
 from hourhand.operations.work import LiveWork
@@ -36,7 +35,6 @@ ROUNDS = 20
 BEGUN = "begun"
 """The fact that this instance has made the target's notes its own."""
 _SERIALIZATION = "40001"
-NOTES = ("instance_id", "chunk", "lo", "hi", "written", "top", "round", "moved", "expected")
 
 
 class Overtaken(OperationFailure):
@@ -57,44 +55,6 @@ class _Changed(Exception):
     """A row of the chunk was changed after the source was looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """What the target knows of the chunk that was written last."""
-
-    instance_id: int = 0
-    chunk: int = 0
-    lo: Key | None = None
-    hi: Key | None = None
-    written: tuple[Key, ...] | None = None
-    """The keys of its rows; None: all rows of the range."""
-    top: Key | None = None
-    """The last key there was in the beginning: what is inserted after it is not moved."""
-    round: int = 1
-    moved: int = 0
-    """How many rows the target was given in all."""
-    expected: int = 0
-
-    @staticmethod
-    def read(row: dict[str, Any]) -> Noted:
-        """As it is stored."""
-        keys: dict[str, Any] = {
-            name: from_json(json.loads(row[name])) if row[name] else None for name in ("lo", "hi", "top")
-        }
-        written = None
-        if row["written"]:
-            written = tuple(key for one in json.loads(row["written"]) if (key := from_json(one)) is not None)
-        numbers: dict[str, Any] = {
-            name: int(row[name]) for name in ("instance_id", "chunk", "round", "moved", "expected")
-        }
-        return Noted(**numbers, **keys, written=written)
-
-    def stored(self) -> tuple[object, ...]:
-        """As parameters, in the order of NOTES."""
-        lo, hi, top = (None if key is None else json.dumps(to_json(key)) for key in (self.lo, self.hi, self.top))
-        written = None if self.written is None else json.dumps([to_json(one) for one in self.written])
-        return (self.instance_id, self.chunk, lo, hi, written, top, self.round, self.moved, self.expected)
-
-
 class Mover:
     """One attempt at moving or copying."""
 
@@ -107,7 +67,7 @@ class Mover:
         self._source = work.source
         self._target = target
         self._verify = work.config.verify
-        self._pace = Pace(chunk_rows, chunk_target_ms, least=1)
+        self._pace = Pace(chunk_rows, chunk_target_ms)
         self._noted = Noted()
         self._conflicts = 0
         self._committing = False
