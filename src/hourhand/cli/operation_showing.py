@@ -14,10 +14,16 @@ def print_preview(preview: Json) -> None:
     """The plan's steps, its preconditions, its impact and its script."""
     say(f"{preview['kind']} on {preview['data_source']} ({preview['dialect']}): plan {preview['plan_hash']}")
     steps = list({one["step"]: one for one in preview["statements"]}.values())
-    print_table(
-        (Column("PHASE", 8), Column("STEP"), Column("DURATION", 5), Column("ROWS", 6, right=True), Column("LOCK", 7)),
-        [(one["phase"], one["step"], one["duration"], _number(one["rows"]), one["lock"] or "") for one in steps],
+    columns = (
+        Column("PHASE", 8),
+        Column("STEP"),
+        Column("DURATION", 5),
+        Column("ROWS", 6, right=True),
+        Column("LOCK", 7),
     )
+    rows = [(one["phase"], one["step"], one["duration"], _number(one["rows"]), one["lock"] or "") for one in steps]
+    if rows:  # else a note says why there is nothing to do
+        print_table(columns, rows)
     impact = preview["impact"]
     print_facts(
         {
@@ -28,7 +34,9 @@ def print_preview(preview: Json) -> None:
             "in the way now": "\n".join(
                 f"{one['session']} ({one['who']}) {one['doing']}" for one in impact["blockers"]
             ),
-            "preconditions": "\n".join(map(_precondition, preview["preconditions"])),
+            "preconditions": "\n".join(
+                map(_precondition, sorted(preview["preconditions"], key=lambda one: bool(one["ok"])))
+            ),
             "notes": "\n".join(preview["notes"]),
         }
     )
