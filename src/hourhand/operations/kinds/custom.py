@@ -53,7 +53,7 @@ class CustomStep(BaseModel):
     rollback_sql: Sql | None = None
     """The statement that takes it back: executed by the undo of the whole, and if the step fails in no transaction."""
 
-    @field_validator("sql", mode="before")
+    @field_validator("sql", mode="before", json_schema_input_type=Sql | tuple[Sql, ...])
     @classmethod
     def _listed(cls, value: object) -> object:
         return (value,) if isinstance(value, str) else value
