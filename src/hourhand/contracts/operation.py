@@ -15,7 +15,7 @@ at any statement. The next one is given the same plan and the last position, ask
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -165,13 +165,3 @@ class Operation(Protocol[C]):
 
     def undo(self, plan: Plan, summary: Mapping[str, Any]) -> Undo | None:
         """What takes it back, if something does."""
-
-
-class Kinds(Protocol):
-    """All kinds there are."""
-
-    def get(self, kind: str) -> Operation[Any]:
-        """The kind of that name; InvalidInput names those there are."""
-
-    def all(self) -> Sequence[Operation[Any]]:
-        """By number."""

@@ -17,7 +17,6 @@ from hourhand.rules.closest import Closest
 
 ENTRY_POINTS = "hourhand.operations"
 """An entry point of this group names a class derived from `hourhand.operations.kind.Kind`."""
-OWN_NUMBERS = range(100)
 log = logging.getLogger(__name__)
 
 

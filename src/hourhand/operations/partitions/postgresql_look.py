@@ -214,7 +214,7 @@ async def _concerned(
             found = {one.name for one in chosen if not await _any(session, table.partition_sql(one), "TRUE")}
             names = [config.name] if config.name and all(one.name != config.name for one in chosen) else []
             return list(chosen), (), names, frozenset(found)
-    raise NotImplementedError
+    raise TypeError(f"{type(config).__name__} is no configuration of a boundary")
 
 
 async def _any(session: Session, sql: str, condition: str) -> bool:

@@ -141,13 +141,13 @@ class Keyset:
         """What belongs to the marks of `where`."""
         return range_params(self.dialect, lo, hi)
 
-    def bound_sql(self, *, lo: bool, top: bool = False, start: int = 1) -> str:
-        """The query for the last key of the next rows; its parameters are those of `lo` and `top`, then how many."""
+    def bound_sql(self, *, lo: bool, start: int = 1) -> str:
+        """The query for the last key of the next rows; its parameters are those of `lo`, then how many."""
         names = [unmarked(self.dialect, quoted(self.dialect, name)) for name in self.columns]
-        count = len(range_params(self.dialect, (None,) * len(names), None)) * (lo + top)
+        count = len(range_params(self.dialect, (None,) * len(names), None)) * lo
         inner = (
             f"SELECT {', '.join(names)} FROM {unmarked(self.dialect, self.table)} "  # noqa: S608
-            f"WHERE {self.where(lo=lo, hi=top, start=start)} "
+            f"WHERE {self.where(lo=lo, hi=False, start=start)} "
             f"ORDER BY {', '.join(names)} LIMIT {mark(self.dialect, start + count)}"
         )
         last = ", ".join(f"{name} DESC" for name in names)
@@ -156,10 +156,9 @@ class Keyset:
             f"FROM ({inner}) AS chunk ORDER BY {last} LIMIT 1"
         )
 
-    async def next_bound(self, session: Session, lo: Key | None, rows: int, top: Key | None = None) -> Bound | None:
-        """Where the next chunk of about so many rows ends; None: there are no more, up to and including `top`."""
-        sql = self.bound_sql(lo=lo is not None, top=top is not None)
-        found = await session.fetch(sql, *self.params(lo, top), rows)
+    async def next_bound(self, session: Session, lo: Key | None, rows: int) -> Bound | None:
+        """Where the next chunk of about so many rows ends; None: there are no more."""
+        found = await session.fetch(self.bound_sql(lo=lo is not None), *self.params(lo), rows)
         if not found:
             return None
         hi = tuple(found[0][name] for name in self.columns)
