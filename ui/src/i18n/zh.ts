@@ -1,0 +1,5 @@
+const files = import.meta.glob<Record<string, unknown>>("./zh/*.json", { eager: true, import: "default" });
+
+export const words = Object.fromEntries(
+  Object.entries(files).map(([path, texts]) => [path.slice("./zh/".length, -".json".length), texts]),
+);

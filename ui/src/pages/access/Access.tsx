@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function AccessPage() {
+  return <Page title="AccessPage">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function AlertsPage() {
+  return <Page title="AlertsPage">…</Page>;
+}

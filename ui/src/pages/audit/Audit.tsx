@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function AuditPage() {
+  return <Page title="AuditPage">…</Page>;
+}

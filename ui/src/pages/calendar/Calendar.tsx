@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function CalendarPage() {
+  return <Page title="CalendarPage">…</Page>;
+}

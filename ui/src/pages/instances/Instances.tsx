@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function InstancesPage() {
+  return <Page title="InstancesPage">…</Page>;
+}

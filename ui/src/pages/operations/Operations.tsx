@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function OperationsPage() {
+  return <Page title="OperationsPage">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function SettingsPage() {
+  return <Page title="SettingsPage">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function SourcesPage() {
+  return <Page title="SourcesPage">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function TasksPage() {
+  return <Page title="TasksPage">…</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from "../../parts/Page";
+
+export function TimelinePage() {
+  return <Page title="TimelinePage">…</Page>;
+}

@@ -1,0 +1,28 @@
+// Filters live in the address: what is seen can be sent to somebody, and going back goes back.
+import { useNavigate, useSearch } from "@tanstack/react-router";
+
+export type Filters = Record<string, string>;
+
+/** What the address asks for, and how to change it; an empty value leaves. */
+export function useFilters(): [Filters, (change: Record<string, string | null | undefined>) => void] {
+  const search: Filters = useSearch({ strict: false });
+  const navigate = useNavigate();
+  function change(next: Record<string, string | null | undefined>) {
+    const filters = Object.fromEntries(
+      Object.entries({ ...search, ...next }).filter((entry): entry is [string, string] => Boolean(entry[1])),
+    );
+    void navigate({ to: ".", search: filters, replace: true });
+  }
+  return [search, change];
+}
+
+/** Every parameter is a text; what each page makes of it is its own affair. */
+export function readSearch(text: string): Filters {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function writeSearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === "" ? "" : `?${text}`;
+}
