@@ -1,6 +1,7 @@
 # make serve   start Hourhand here (SQLite, http://127.0.0.1:8420)
 # make test    everything that must hold, on a fresh machine too
 # make check   the static checks alone        make fmt     format and fix
+# make ui      build the web UI when it is stale (serve and test do so too)
 # make bench   every benchmark                make chaos   the long runs
 # make docs    the documentation as a site in site/        make reference   write what of it is read off the code
 # make clean   remove what the targets above made
@@ -11,16 +12,22 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test check fmt bench chaos docs docs-serve reference clean
+.PHONY: help serve ui test check fmt bench chaos docs docs-serve reference clean
 
 help:
 	@sed -n 's/^# //p' Makefile
 
 serve: $(VENV)/.installed
+	@# An editable install does not build again by itself. Without a UI the server is worth starting; a test is not.
+	@HOURHAND_UI=$${HOURHAND_UI:-auto} $(BIN)/python hatch_build.py
 	@$(BIN)/hourhand serve
+
+ui: $(VENV)/.installed
+	@$(BIN)/python hatch_build.py
 
 test: $(VENV)/.installed-dev
 	@scripts/system-packages
+	@HOURHAND_UI=always $(BIN)/python hatch_build.py
 	@$(BIN)/python scripts/run-tests
 
 check: $(VENV)/.installed-dev
@@ -36,6 +43,7 @@ bench: $(VENV)/.installed-dev
 
 chaos: $(VENV)/.installed-dev
 	@scripts/system-packages
+	@HOURHAND_UI=always $(BIN)/python hatch_build.py
 	@HOURHAND_EXAMPLES=20 $(BIN)/python scripts/run-tests --chaos
 
 docs: $(VENV)/.installed-dev
@@ -52,6 +60,7 @@ reference: $(VENV)/.installed-dev
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist build
+	rm -rf src/hourhand/webui/dist src/hourhand/webui/.building-* ui/node_modules
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = "%d.%d" % sys.version_info[:2]; sys.exit(0 if sys.version_info >= (3, 11) else "Hourhand needs Python 3.11 or newer, and $(PYTHON) is Python " + v + ": run make again with PYTHON=python3.11 (or newer)")'

@@ -23,13 +23,15 @@ START_SECONDS = 30
 class Served:
     """One process; its printed lines are in `lines`, its address in `address`."""
 
+    python = sys.executable
+
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.folder = folder
         self.lines: list[str] = []
         self._arriving: queue.Queue[str | None] = queue.Queue()
         clean = {key: value for key, value in os.environ.items() if not key.startswith("HOURHAND_")}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "hourhand", "serve", "--port", "0", *arguments],
+            [self.python, "-m", "hourhand", "serve", "--port", "0", *arguments],
             cwd=folder,
             env=clean | environment,
             stdin=subprocess.DEVNULL,

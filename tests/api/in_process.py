@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -15,6 +16,7 @@ from hourhand.api.app import create_app
 from hourhand.api.connection import Connection
 from hourhand.bootstrap import hash_token
 from hourhand.settings import Settings
+from hourhand.webui import DIST
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -31,10 +33,12 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving(store: Store, settings: Settings | None = None) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(
+    store: Store, settings: Settings | None = None, *, ui: Path = DIST
+) -> AsyncIterator[httpx.AsyncClient]:
     """Serve the store; the client is an admin."""
     await store.ensure_admin_token(hash_token(TOKEN))
-    app = create_app(store, settings or Settings())
+    app = create_app(store, settings or Settings(), ui=ui)
     config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, ws="none", proxy_headers=False)
     server = _Server(config)
     # With its protocol named, asyncio sends small packets at once; else each answer waits 40 ms for an acknowledgement.

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from api.answers import API, ok, problem
 from hourhand.model.words import OutcomeKind, Status
+from hourhand.store import listing
 
 if TYPE_CHECKING:
     import httpx
+    import pytest
 
     from contracts.world import World
 
@@ -102,6 +104,44 @@ async def test_what_failed_is_retried_by_filter(rest: httpx.AsyncClient, world: 
     assert {(await world.store.get_instance(one)).status for one in failed} == {Status.PENDING}
     assert (await world.store.get_instance(cancelled)).status is Status.CANCELLED
     assert (await _instances(rest, "retry", {"status": "cancelled", "task_id": task.id}))["done"] == 1
+
+
+async def test_the_filters_of_the_lists_choose_what_is_changed(rest: httpx.AsyncClient, world: World) -> None:
+    await world.executor()
+    ours = await world.task("load orders", owner="ada", tags=("eu",))
+    await world.task("load stock")
+    full = await world.submit(ours, args={"day": "Sunday"}, data_source_id=7)
+    await world.end(await world.claim(), OutcomeKind.FAILED, error_message="The disk is full")
+    other = await world.submit(ours, args={"day": "Monday"})
+    await world.end(await world.claim(), OutcomeKind.FAILED, error_message="no route")
+    for chosen in ({"error": "disk"}, {"args": "SUN"}, {"data_source_id": 7}):
+        assert (await _instances(rest, "retry", chosen, dry_run=True))["matched"] == 1
+    assert (await _instances(rest, "retry", {"q": "load", "exclude": "stock", "owner": "ada"}, dry_run=True)) == {
+        "dry_run": True,
+        "matched": 2,
+        "done": 0,
+        "refused": [],
+        "more": False,
+    }
+    assert (await _instances(rest, "retry", {"error": "DISK"}))["done"] == 1
+    assert (await world.store.get_instance(full)).status is Status.PENDING
+    assert (await world.store.get_instance(other)).status is Status.FAILED
+    assert (await _instances(rest, "cancel", {"q": "orders", "args": "sunday"}))["done"] == 1
+    body = {"action": "cancel", "filter": {"error": "disk"}}
+    assert problem(await rest.post(f"{API}/instances/bulk", json=body), 422)["errors"][0]["field"] == "filter.error"
+    for chosen in ({"owner": "ada"}, {"tag": "eu"}, {"exclude": "stock"}):
+        assert (await _tasks(rest, "disable", chosen, dry_run=True))["matched"] == 1
+
+
+async def test_what_is_rare_is_cancelled_however_far_away_it_is(
+    rest: httpx.AsyncClient, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "LOOKED_AT", 2)
+    task = await world.task("a")
+    ids = [await world.submit(task, args={"number": number}) for number in range(20)]
+    done = await _instances(rest, "cancel", {"args": '"number": 3'})
+    assert (done["matched"], done["done"]) == (1, 1)
+    assert (await world.store.get_instance(ids[3])).status is Status.CANCELLED
 
 
 async def test_a_status_that_makes_no_sense_is_refused(rest: httpx.AsyncClient) -> None:

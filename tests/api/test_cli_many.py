@@ -76,6 +76,7 @@ def test_at_a_terminal_it_asks_with_the_count(hourhand: Terminal, task: str) -> 
         (["instance", "cancel", "--status", "success", "--yes"], "--status: to cancel success ones is no use"),
         (["instance", "retry", "--all", "--yes", "--args", "{}"], "--args: is for one instance"),
         (["instance", "cancel", "--since", "soon", "--yes"], "--since: 'soon' is not a time"),
+        (["instance", "cancel", "--error", "disk", "--yes"], "--error: what has not ended has no error"),
         (["task", "enable", "--group", "unheard-of", "--yes"], "--group: there is no group 'unheard-of'"),
     ],
 )
@@ -91,6 +92,22 @@ def test_tasks_are_disabled_and_enabled_by_filter(hourhand: Terminal, task: str)
     assert hourhand.done("task", "show", f"{task}-2", "--json").json["enabled"] is False
     assert hourhand.done("task", "enable", "-q", task, "--type", "http", "--yes").out.startswith("There is nothing")
     assert hourhand.done("task", "enable", "--all", "--dry-run").out == "1 task would be enabled.\n"
+
+
+def test_the_searches_of_the_lists_choose_what_is_changed(hourhand: Terminal, task: str) -> None:
+    hourhand.done("task", "add", f"{task}-2", "--command", "true", "--owner", "ada", "--tag", "eu", "--group", "nobody")
+    hourhand.done("task", "run", f"{task}-2", "--args", '{"day": "Sunday"}')
+    for options in (["--owner", "ada"], ["--tag", "eu"], ["-q", task, "--exclude", "-2"]):
+        listed = hourhand.done("task", "list", *options, "--json").json["items"]
+        assert len([one for one in listed if one["name"].startswith(task)]) == 1
+        assert hourhand.done("task", "disable", *options, "--dry-run").out == "1 task would be disabled.\n"
+    for options in (["--owner", "ada"], ["--with-args", "SUN", "-q", task], ["-q", f"{task}-2"]):
+        (found,) = hourhand.done("instance", "list", *options, "--json").json["items"]
+        assert found["args"] == {"day": "Sunday"}
+        assert hourhand.done("instance", "cancel", *options, "--dry-run").out.startswith("1 instance would be")
+    assert hourhand.done("instance", "list", "-q", task, "--exclude", "-2", "--json").json["items"]
+    assert hourhand.done("instance", "list", "--error", "disk", "--json").json["items"] == []
+    assert "no data source 'x'" in hourhand.refused("instance", "list", "--data-source", "x", code=1)
 
 
 def test_what_is_left_as_it_is_is_named_and_ends_with_1(hourhand: Terminal, task: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import datetime, timedelta
@@ -335,7 +333,3 @@ def test_groups_and_executors(hourhand: Terminal) -> None:
     alive = hourhand.done("executors").out.splitlines()
     assert alive[0].split()[:3] == ["ID", "GROUP", "STATE"]
     assert alive[1].split()[2] == "alive"
-    impatient = {"HOURHAND_HEARTBEAT_SECONDS": "0.1", "HOURHAND_LEASE_SECONDS": "0.3"}
-    deadline = time.monotonic() + 60
-    while not re.search(r" silent for \d+ s ", hourhand.done("executors", **impatient).out):
-        assert time.monotonic() < deadline

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from api.answers import API, ok, problem
+from api.cli import run
+from api.in_process import TOKEN
+from contracts.elapse import silence
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx
 
     from contracts.world import World
@@ -32,8 +38,23 @@ async def test_executors_are_listed_while_they_are_registered(rest: httpx.AsyncC
     assert (listed["id"], listed["group"], listed["hostname"], listed["pid"]) == ("e1", "default", "h", 7)
     assert (listed["labels"], listed["provides"], listed["kind"]) == ({"os": "linux"}, ["builtin"], "native")
     assert listed["last_heartbeat"].endswith("Z")
+    assert listed["alive"] is True
     await world.store.deregister("e1")
     assert ok(await rest.get(f"{API}/executors"))["items"] == []
+
+
+async def test_an_executor_that_is_silent_for_longer_than_a_lease_is_not_alive(
+    rest: httpx.AsyncClient, world: World, tmp_path: Path
+) -> None:
+    for name in ("heard", "lost"):
+        await world.executor(name)
+    await silence(world, "lost")
+    listed = ok(await rest.get(f"{API}/executors"))["items"]
+    assert {one["id"]: one["alive"] for one in listed} == {"heard": True, "lost": False}
+    address = {"HOURHAND_URL": str(rest.base_url), "HOURHAND_TOKEN": TOKEN}
+    shown = (await asyncio.to_thread(run, tmp_path, "executors", **address)).out.splitlines()
+    assert shown[1].split()[:3] == ["heard", "default", "alive"]
+    assert " silent for " in shown[2]
 
 
 async def test_a_group_is_changed_but_for_its_name(rest: httpx.AsyncClient) -> None:

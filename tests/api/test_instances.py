@@ -167,15 +167,16 @@ async def test_lines_are_read_from_where_the_last_answer_ended(rest: httpx.Async
     await world.submit(await world.task())
     (claimed,) = await _claimed(world)
     path = f"{INSTANCES}/{claimed.instance_id}/logs"
-    assert ok(await rest.get(path)) == {"items": [], "next_after": -1}
+    assert ok(await rest.get(path)) == {"items": [], "next_after": -1, "next_before": None, "more": False}
     await _write(world, claimed, 5)
     first = ok(await rest.get(path, params={"limit": 3}))
     assert [each["message"] for each in first["items"]] == ["line 0\n", "line 1\n", "line 2\n"]
-    assert first["items"][0]["seq"] == line_seq(claimed.fence, 0)
+    assert first["items"][0]["seq"] == first["next_before"] == line_seq(claimed.fence, 0)
+    assert first["more"]
     more = ok(await rest.get(path, params={"after": first["next_after"]}))
     assert [each["message"] for each in more["items"]] == ["line 3\n", "line 4\n"]
     nothing = ok(await rest.get(path, params={"after": more["next_after"]}))
-    assert nothing == {"items": [], "next_after": more["next_after"]}
+    assert nothing == {"items": [], "next_after": more["next_after"], "next_before": None, "more": False}
 
 
 async def test_a_log_is_read_backwards_from_its_end(rest: httpx.AsyncClient, world: World) -> None:
@@ -189,6 +190,58 @@ async def test_a_log_is_read_backwards_from_its_end(rest: httpx.AsyncClient, wor
     assert [each["message"] for each in earlier] == ["line 1\n", "line 2\n"]
     between = {"after": earlier[0]["seq"], "before": last[1]["seq"]}
     assert [each["message"] for each in ok(await rest.get(path, params=between))["items"]] == ["line 2\n", "line 3\n"]
+
+
+async def test_lines_are_read_by_level_and_text(rest: httpx.AsyncClient, world: World) -> None:
+    await world.submit(await world.task())
+    (claimed,) = await _claimed(world)
+    path = f"{INSTANCES}/{claimed.instance_id}/logs"
+    now, held = await world.store.now(), Held(claimed.instance_id, claimed.fence)
+    lines = [
+        LogLine(
+            seq=line_seq(claimed.fence, number),
+            logged_at=now,
+            message=f"line {number}",
+            level="error" if number % 10 == 5 else "info",
+            stream="stderr",
+        )
+        for number in range(30)
+    ]
+    await world.store.write_lines([(held, line) for line in lines])
+    errors = ok(await rest.get(path, params={"level": "error"}))
+    assert [each["message"] for each in errors["items"]] == ["line 5", "line 15", "line 25"]
+    assert (errors["next_after"], errors["more"]) == (lines[-1].seq, False)
+    last = ok(await rest.get(path, params={"level": "error", "before": 2**53, "limit": 1}))
+    assert [each["message"] for each in last["items"]] == ["line 25"]
+    assert (last["next_before"], last["more"]) == (last["items"][0]["seq"], True)
+    earlier = ok(await rest.get(path, params={"level": "error", "before": last["next_before"]}))
+    assert [each["message"] for each in earlier["items"]] == ["line 5", "line 15"]
+    assert (earlier["next_before"], earlier["more"]) == (lines[0].seq, False)
+    found = ok(await rest.get(path, params={"q": "LINE 1", "level": "info"}))["items"]
+    assert [each["message"] for each in found] == ["line 1", *[f"line {number}" for number in range(10, 20)]]
+    assert ok(await rest.get(path, params={"q": "%"}))["items"] == []
+    assert "debug, info, warning, error" in refused(await rest.get(path, params={"level": "fatal"}))["level"]
+    problem(await rest.get(f"{INSTANCES}/77/logs", params={"level": "error"}), 404)
+
+
+async def test_instances_and_logs_are_searched(rest: httpx.AsyncClient, world: World) -> None:
+    await world.executor()
+    ours = await world.task("load orders", owner="ada")
+    theirs = await world.task("Load stock")
+    failed = await world.submit(ours, args={"day": "Sunday"})
+    await world.end(await world.claim(), OutcomeKind.FAILED, error_message="The disk is full")
+    waiting = await world.submit(theirs, args={"day": "Monday"})
+    for asked, expected in (
+        ({"q": "LOAD"}, [waiting, failed]),
+        ({"q": "load", "exclude": "stock"}, [failed]),
+        ({"owner": "ada"}, [failed]),
+        ({"args": '"day": "mon'}, [waiting]),
+        ({"error": "DISK"}, [failed]),
+        ({"q": "l%d"}, []),
+    ):
+        assert [each["id"] for each in ok(await rest.get(INSTANCES, params=asked))["items"]] == expected
+        ended = [each["instance_id"] for each in ok(await rest.get(LOGS, params=asked))["items"]]
+        assert ended == [one for one in expected if one == failed]
 
 
 async def test_the_whole_log_is_downloaded_as_text(rest: httpx.AsyncClient, world: World) -> None:

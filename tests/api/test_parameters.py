@@ -86,13 +86,26 @@ def test_all_filters_may_be_given_together(client: httpx.Client) -> None:
         "executor_id": "x",
         "data_source_id": 2**63 - 1,
         "triggered_by": "api",
+        "q": "%_/",
+        "exclude": "%",
+        "owner": "ada",
+        "args": '{"a": "%',
+        "error": "_/",
         "from": "1970-01-01T00:00:00Z",
         "to": "2199-12-31T23:59:59+14:00",
         "limit": 200,
     }
     for path in LISTS[1:]:
         assert ok(client.get(path, params=filters)) == {"items": [], "next_cursor": None}
-    of_tasks = {"q": "%_/", "name": "x", "enabled": "true", "group": "default"}
+    of_tasks = {
+        "q": "%_/",
+        "name": "x",
+        "enabled": "true",
+        "group": "default",
+        "exclude": "a",
+        "owner": "b",
+        "tag": "c",
+    }
     assert ok(client.get(LISTS[0], params=of_tasks))["items"] == []
 
 

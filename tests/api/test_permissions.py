@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute, APIRouter, iter_route_contexts
 
 from api.answers import API, ok, problem
 from hourhand.api.app import create_app
-from hourhand.api.gate import PUBLIC, SIGNED
+from hourhand.api.gate import PUBLIC, ROUTED, SIGNED, is_page
 from hourhand.api.guarding import Guarded, guarded_router
 from hourhand.api.permissions import PERMISSIONS, Extent
 from hourhand.model.access import Principal
@@ -90,6 +90,12 @@ def test_every_route_is_public_by_name_or_guarded(api: Rest) -> None:
     assert len(routes(api.app)) > 60
     known = {path for path in open_routes if path in PUBLIC or path.startswith((SIGNED, "/docs", "/metrics"))}
     assert open_routes - known <= {f"{API}/sessions"}
+
+
+def test_no_route_is_at_the_path_of_a_page_which_anybody_may_read(api: Rest) -> None:
+    paths = {path for path, _ in routes(api.app)}
+    assert not {path for path in paths if is_page(path)}
+    assert {path.split("/")[1] for path in paths} == ROUTED
 
 
 def test_every_permission_is_of_a_route_and_every_route_has_one(api: Rest) -> None:

@@ -1,4 +1,4 @@
-"""The REST surface over a real connection: health, the token, the error form, limits, the preview, the page."""
+"""The REST surface over a real connection: health, the token, the error form, limits, the preview, the plain pages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import pytest
 
 from api.answers import problem
 from api.answers import refused as fields
-from api.in_process import serving
+from api.in_process import TOKEN, serving
 from hourhand import __version__
 from hourhand.settings import Settings
+from hourhand.store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     import httpx
@@ -51,12 +52,18 @@ def test_every_answer_has_a_request_id(client: httpx.Client) -> None:
     assert client.get("/healthz", headers={"X-Request-Id": "a b\tc"}).headers["x-request-id"] != "a b\tc"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/version", PREVIEW, "/api/v1/none", "/docs/x", "/x"])
+@pytest.mark.parametrize("path", ["/api/v1/version", PREVIEW, "/api/v1/none", "/api", "/docs/x", "/readyz/x"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"])
 def test_everything_else_is_denied_without_a_token(visitor: httpx.Client, method: str, path: str) -> None:
     refused = visitor.request(method, path)
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_a_page_is_public_to_be_read_and_nothing_else(visitor: httpx.Client, method: str) -> None:
+    assert visitor.get("/x").status_code == visitor.head("/x").status_code == 200
+    problem(visitor.request(method, "/x"), 401)
 
 
 @pytest.mark.parametrize(
@@ -245,31 +252,42 @@ def test_json_may_be_called_by_all_its_names(client: httpx.Client, kind: str) ->
     assert client.post(PREVIEW, content=b'{"schedule": "@daily"}', headers={"Content-Type": kind}).status_code == 200
 
 
-def test_the_page_is_self_contained_and_does_not_show_the_token(visitor: httpx.Client, served: Served) -> None:
-    page = visitor.get("/")
+@pytest.fixture
+async def plain(sqlite_url: str, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Ask a server whose web UI was not built."""
+    store = await open_store(sqlite_url)
+    try:
+        async with serving(store, Settings(data_dir=tmp_path / "data"), ui=tmp_path / "dist") as client:
+            yield client
+    finally:
+        await store.close()
+
+
+async def test_the_page_is_self_contained_and_does_not_show_the_token(plain: httpx.AsyncClient, tmp_path: Path) -> None:
+    page = await plain.get("/")
     assert page.status_code == 200
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert "<script" not in page.text
-    assert "http" not in page.text.replace(served.address, "")
-    assert served.token not in page.text
-    assert str(served.token_file) in page.text
+    assert "http" not in page.text.replace(str(plain.base_url).rstrip("/"), "")
+    assert TOKEN not in page.text
+    assert str(tmp_path / "data" / "admin-token") in page.text
     assert __version__ in page.text
     assert "prefers-color-scheme: dark" in page.text
 
 
 async def test_the_page_tells_other_machines_nothing_of_this_ones_files(store: Store, tmp_path: Path) -> None:
     settings = Settings(host="0.0.0.0", allow_remote=True, data_dir=tmp_path)  # noqa: S104 - nothing listens there
-    async with serving(store, settings) as client:
+    async with serving(store, settings, ui=tmp_path / "dist") as client:
         page = (await client.get("/")).text
     assert str(tmp_path) not in page
     assert "Bearer $TOKEN" in page
 
 
-def test_the_page_to_sign_in_is_self_contained_and_runs_its_own_script_only(visitor: httpx.Client) -> None:
-    page = visitor.get("/sign-in")
+async def test_the_page_to_sign_in_is_self_contained_and_runs_its_own_script_only(plain: httpx.AsyncClient) -> None:
+    page = await plain.get("/sign-in")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert visitor.head("/sign-in").headers["content-length"] == page.headers["content-length"]
+    assert (await plain.head("/sign-in")).headers["content-length"] == page.headers["content-length"]
     allowed = dict(each.split(" ", 1) for each in page.headers["content-security-policy"].split("; "))
     assert (allowed["default-src"], allowed["form-action"], allowed["connect-src"]) == ("'none'", "'none'", "'self'")
     for tag, source in (("script", "script-src"), ("style", "style-src")):
@@ -278,6 +296,6 @@ def test_the_page_to_sign_in_is_self_contained_and_runs_its_own_script_only(visi
     assert not re.search(r"""\son\w+=|\sstyle=|https?:|javascript:""", page.text)
 
 
-def test_the_page_escapes_the_host_it_was_asked_for(visitor: httpx.Client) -> None:
-    page = visitor.get("/", headers={"Host": 'x"><script>alert(1)</script>'})
+async def test_the_page_escapes_the_host_it_was_asked_for(plain: httpx.AsyncClient) -> None:
+    page = await plain.get("/", headers={"Host": 'x"><script>alert(1)</script>'})
     assert "<script" not in page.text

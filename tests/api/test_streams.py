@@ -135,6 +135,48 @@ async def test_the_executors_lines_after_those_of_a_callback_are_not_lost(
         assert await counters(stream, 4) == [2, 3, FIRST_OF_CALLBACKS + 11, 0]
 
 
+async def test_a_batched_stream_tells_the_same_lines_many_at_a_time(rest: httpx.AsyncClient, world: World) -> None:
+    claimed = await start(world)
+    await write(world, claimed, range(500))
+    path = path_of(claimed.instance_id)
+    async with reading(rest, f"{path}?batch=true") as stream:
+        batches = [await stream.until("lines")]
+        while batches[-1].data["items"][-1]["seq"] != line_seq(claimed.fence, 499):
+            batches.append(await stream.until("lines"))
+        await write(world, claimed, [500])
+        (last,) = (await stream.until("lines")).data["items"]
+        await world.end([claimed])
+        assert [one.name for one in await stream.rest()] == ["instance", "end"]
+    told = [line for one in batches for line in one.data["items"]]
+    logs = [ok(await rest.get(f"{API}/instances/{claimed.instance_id}/logs", params={"limit": 1_000}))["items"]]
+    assert [*told, last] == logs[0]
+    assert all(0 < len(one.data["items"]) <= 200 for one in batches)
+    assert len(batches) < 10
+    assert [one.id for one in batches] == [str(one.data["items"][-1]["seq"]) for one in batches]
+
+
+async def test_a_batched_stream_goes_on_where_the_one_before_was_cut(rest: httpx.AsyncClient, world: World) -> None:
+    claimed = await start(world)
+    path = f"{path_of(claimed.instance_id)}?batch=true"
+    await write(world, claimed, range(3))
+    await write(world, claimed, [FIRST_OF_CALLBACKS + 5])
+    async with reading(rest, path) as stream:
+        first = await stream.until("lines")
+    assert first.id == f"{line_seq(1, 2)}:{line_seq(1, FIRST_OF_CALLBACKS + 5)}"
+    await write(world, claimed, [3, 4])
+    await write(world, claimed, [FIRST_OF_CALLBACKS + 6])
+    await world.end([claimed])
+    async with reading(rest, path, **{"Last-Event-ID": first.id or ""}) as stream:
+        rest_of_it = [one for one in await stream.rest() if one.name == "lines"]
+    assert [line["seq"] for one in rest_of_it for line in one.data["items"]] == [
+        line_seq(1, 3),
+        line_seq(1, 4),
+        line_seq(1, FIRST_OF_CALLBACKS + 6),
+    ]
+    refusal = refused(await rest.get(path_of(claimed.instance_id), params={"batch": "perhaps"}))
+    assert refusal.keys() == {"batch"}
+
+
 async def test_a_retry_goes_on_in_the_same_stream(rest: httpx.AsyncClient, world: World) -> None:
     claimed = await start(world, max_retries=1, retry_delay_seconds=0)
     async with reading(rest, path_of(claimed.instance_id)) as stream:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "hourhand"
 ROOMS = (
-    "api cli demo sdk scheduler executor runners operations notifiers store contracts rules model".split()  # noqa: SIM905
+    "api webui cli demo sdk scheduler executor runners operations notifiers store contracts rules model".split()  # noqa: SIM905
 )
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "managers", "base", "misc"}
 IMPURE = {"asyncio", "os", "pathlib", "random", "secrets", "socket", "sqlite3", "subprocess", "threading", "time"}

@@ -29,11 +29,11 @@ SELECT {id}, 'task ' || {id}, '{type}', '@every 1h', {true}, '{{"command": ["tru
 # The rarest of each kind lie at the far end, behind everything that others did since.
 _LOG = """
 INSERT INTO {table} (id, instance_id, task_name, task_id, task_version, group_id, scheduled_time, status, created_at,
-    lane_id, priority, available_at, triggered_by, end_time, duration_ms, executor_id, data_source_id)
+    lane_id, priority, available_at, triggered_by, start_time, end_time, duration_ms, executor_id, data_source_id)
 SELECT n, n, 'task', CASE WHEN n < 2000 AND n % 100 = 1 THEN 900001 ELSE n % 1000 + 1 END, 1,
     CASE WHEN n < 2000 AND n % 100 = 2 THEN 2 ELSE 1 END, t,
     CASE WHEN n < 2000 AND n % 100 = 3 THEN 'cancelled' WHEN n % 50 = 4 THEN 'failed' ELSE 'success' END, t,
-    1, 5, t, CASE WHEN n < 2000 AND n % 100 = 5 THEN 'backfill' WHEN n % 2 = 0 THEN 'api' ELSE 'scheduler' END, t, 5,
+    1, 5, t, CASE WHEN n < 2000 AND n % 100 = 5 THEN 'backfill' WHEN n % 2 = 0 THEN 'api' ELSE 'scheduler' END, t, t, 5,
     CASE WHEN n < 2000 AND n % 100 = 6 THEN 'silent' ELSE 'e' || (n % 50) END,
     CASE WHEN n < 2000 AND n % 100 = 7 THEN 7 END
 FROM (SELECT n, {now} - {seconds} * {back} AS t FROM {numbers}) logs
@@ -69,7 +69,7 @@ def _small(words: dict[str, str], numbers: str, few: str) -> list[str]:
         _GROUP.format(**words),
         _LANE.format(**words),
         _TASK.format(**words, id="n", type="command", group=1, numbers=numbers),
-        _TASK.format(**words, id="900000 + n", type="http", group=2, numbers=few),
+        _TASK.format(**words, id="(900000 + n)", type="http", group=2, numbers=few),
     ]
 
 

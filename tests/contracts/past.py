@@ -46,6 +46,7 @@ _COLUMNS: dict[str, TypeEngine[Any]] = {
     "superseded_at": Instant(),
     "operation_kind": Text(),
     "loss_count": Integer(),
+    "fence": BigInteger(),
 }
 _LOGS = records("logs", _COLUMNS)
 _INSERT = Statement(insert(execution_logs).from_select(list(_COLUMNS), select(_LOGS), include_defaults=False))
@@ -75,6 +76,7 @@ async def end(world: World, endings: Iterable[dict[str, Any]]) -> None:
             "start_time": at - timedelta(milliseconds=duration),
             "duration_ms": duration,
             "loss_count": 0,
+            "fence": 1,
         }
         rows.append(row | ending)
     await world.store.database.write(lambda tx: tx.run(_INSERT, logs=rows))

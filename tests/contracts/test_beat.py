@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from contracts.elapse import silence
 from contracts.rows import expire, living, shift
 from hourhand.model.instance import Held
 from hourhand.model.words import Status
@@ -170,6 +171,14 @@ async def test_the_registry_knows_how_much_is_running(world: World) -> None:
     (executor,) = await world.store.list_executors()
 
     assert executor.running == 2
+
+
+async def test_the_registry_knows_who_is_heard_of_within_a_lease(world: World) -> None:
+    await world.executor("e1")
+    await world.executor("e2")
+    await silence(world, "e2")
+
+    assert [(one.id, one.alive) for one in await world.store.list_executors()] == [("e1", True), ("e2", False)]
 
 
 async def test_a_lease_that_ran_out_but_was_not_reaped_can_be_extended_and_finished(world: World) -> None:

@@ -166,14 +166,14 @@ async def zoo(world: World) -> dict[str, Task]:
     await world.executor("e3", group="other")
     plain = await world.task()
     web = await world.task(type=TaskType.HTTP, payload={"url": "http://example.org/"})
-    other = await world.task(group="other")
+    other = await world.task(group="other", owner="ada")
     for alive in (False, True):
         await world.submit(plain)
         claimed = await world.claim("e2")
         if not alive:
-            await world.end(claimed, OutcomeKind.FAILED)
+            await world.end(claimed, OutcomeKind.FAILED, error_message="The disk is full")
         await world.submit(web)
-        for changes in ({}, {"data_source_id": 7}, {"triggered_by": TriggeredBy.MANUAL}):
+        for changes in ({}, {"data_source_id": 7}, {"triggered_by": TriggeredBy.MANUAL, "args": {"day": "Sunday"}}):
             await world.submit(plain, **changes)
         await world.submit(other)
         if not alive:
@@ -193,6 +193,12 @@ FILTERS: list[tuple[str, Callable[[dict[str, Task]], dict[str, Any]], Callable[[
     ("group_id", lambda z: {"group_id": z["other"].group_id}, lambda one: one.task_name == "task-2"),
     ("group_ids", lambda z: {"group_ids": (z["other"].group_id, 99)}, lambda one: one.task_name == "task-2"),
     ("type", lambda _: {"type": TaskType.HTTP}, lambda one: one.task_name == "task-1"),
+    ("q", lambda _: {"q": "TASK-1"}, lambda one: one.task_name == "task-1"),
+    ("exclude", lambda _: {"exclude": "K-0"}, lambda one: one.task_name != "task-0"),
+    ("owner", lambda _: {"owner": "ada"}, lambda one: one.task_name == "task-2"),
+    ("args", lambda _: {"args": '"day": "SUN'}, lambda one: one.args is not None),
+    ("error", lambda _: {"error": "disk IS"}, lambda one: one.error_message is not None),
+    ("ended", lambda _: {"ended": True}, lambda one: one.status.ended),
     ("type of none", lambda _: {"type": TaskType.PYTHON}, lambda _: False),
     ("executor_id", lambda _: {"executor_id": "e2"}, lambda one: one.executor_id == "e2"),
     ("data_source_id", lambda _: {"data_source_id": 7}, lambda one: one.data_source_id == 7),
@@ -254,8 +260,8 @@ async def test_tasks_are_listed_by_name_without_the_deleted(world: World) -> Non
 
 async def test_every_filter_of_tasks(world: World) -> None:
     await world.store.ensure_group("other")
-    await world.task("Nightly 50% off")
-    await world.task("nightly_report", enabled=False)
+    await world.task("Nightly 50% off", owner="ada", tags=("night", "50%"))
+    await world.task("nightly_report", enabled=False, owner="ada lovelace", tags=("nightly",))
     await world.task("web", type=TaskType.HTTP, payload={"url": "http://example.org/"}, group="other")
     for wanted, expected in (
         (TaskFilter(q="NIGHT"), ["Nightly 50% off", "nightly_report"]),
@@ -264,6 +270,14 @@ async def test_every_filter_of_tasks(world: World) -> None:
         (TaskFilter(q="_"), ["nightly_report"]),
         (TaskFilter(q="\\"), []),
         (TaskFilter(q="y_r"), ["nightly_report"]),
+        (TaskFilter(exclude="NIGHT"), ["web"]),
+        (TaskFilter(exclude="%"), ["nightly_report", "web"]),
+        (TaskFilter(q="night", exclude="_"), ["Nightly 50% off"]),
+        (TaskFilter(owner="ada"), ["Nightly 50% off"]),
+        (TaskFilter(owner="Ada"), []),
+        (TaskFilter(tag="night"), ["Nightly 50% off"]),
+        (TaskFilter(tag="50%"), ["Nightly 50% off"]),
+        (TaskFilter(tag="nigh"), []),
         (TaskFilter(enabled=False), ["nightly_report"]),
         (TaskFilter(enabled=True), ["Nightly 50% off", "web"]),
         (TaskFilter(group="other"), ["web"]),
@@ -271,6 +285,7 @@ async def test_every_filter_of_tasks(world: World) -> None:
         (TaskFilter(q="night", enabled=True, group="default", type=TaskType.COMMAND), ["Nightly 50% off"]),
     ):
         assert [task.name for task in await walk(world.store.list_tasks, wanted, limit=1)] == expected, wanted
+        assert await world.store.count_tasks(wanted, most=10) == len(expected), wanted
 
 
 async def test_versions_are_listed_newest_first(world: World) -> None:

@@ -27,7 +27,7 @@ from contracts.world import World
 from hourhand.model.filters import InstanceFilter, TaskFilter
 from hourhand.model.instance import Held
 from hourhand.model.words import Status, TaskType, TriggeredBy
-from hourhand.store import open_store, retention
+from hourhand.store import listing, open_store, retention
 from hourhand.store.paging import write_cursor
 from hourhand.store.types import to_micros
 
@@ -100,6 +100,11 @@ async def _alerts(world: World) -> None:
     await world.store.take_notices(limit=20, seconds=60)
 
 
+async def _timeline(world: World, **wanted: Any) -> None:
+    end = await world.store.now() - timedelta(days=1.5)
+    assert (await world.store.timeline(end - timedelta(hours=1), end, **wanted)).bars
+
+
 VERBS: dict[str, Callable[[World], Awaitable[Any]]] = {
     "alerts": _alerts,
     "materialise": lambda world: world.store.materialise(limit=20),
@@ -115,6 +120,10 @@ VERBS: dict[str, Callable[[World], Awaitable[Any]]] = {
     "get_instance of the ended": lambda world: world.store.get_instance(7),
     "groups_of": lambda world: world.store.groups_of([7, 8, LOGS + 7]),
     "retry and cancel": _retry_and_cancel,
+    "task_stats": lambda world: world.store.task_stats([*range(1, 200), RARE_TASK]),
+    "timeline": _timeline,
+    "timeline of a task": lambda world: _timeline(world, task_id=7),
+    "timeline of a group": lambda world: _timeline(world, groups=[1]),
     "edit_task": lambda world: world.store.edit_task(777, {"priority": 1}, by="test"),
 }
 
@@ -129,6 +138,24 @@ async def test_no_verb_reads_a_big_table_from_end_to_end(
     assert seen
     for statement, params in seen:
         assert await plans.scans(statement, params) == [], statement.compiled(big.store.database.dialect).sql
+
+
+async def test_how_200_tasks_of_a_million_logs_fared_costs_a_probe_or_two_each(
+    big: World, plans: Plans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with statements(monkeypatch) as seen:
+        found = await big.store.task_stats([*range(1, 200), RARE_TASK])
+    assert [len(one.endings) for one in found] == [30] * 199 + [20]
+    cost = sum([await plans.cost(statement, params) for statement, params in seen])
+    assert cost <= {"postgresql": 200 * 500, "sqlite": 200 * 120}[big.store.database.dialect]
+    assert len(seen) <= {"postgresql": 5, "sqlite": 4 + 200}[big.store.database.dialect]
+
+
+async def test_an_hour_of_a_timeline_reads_that_hour(big: World, plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:
+    with statements(monkeypatch) as seen:
+        await _timeline(big)
+    cost = sum([await plans.cost(statement, params) for statement, params in seen])
+    assert cost <= 20_000, "of which the look at the day after it is most"
 
 
 async def test_the_sweep_reads_the_waits_and_nothing_else_from_end_to_end(
@@ -148,6 +175,7 @@ RARE = {
     "status": InstanceFilter(status=Status.CANCELLED),
     "group": InstanceFilter(group_id=RARE_GROUP),
     "type": InstanceFilter(type=TaskType.HTTP),
+    "name": InstanceFilter(q="SK 900001", exclude="x"),
     "executor": InstanceFilter(executor_id=RARE_EXECUTOR),
     "data source": InstanceFilter(data_source_id=RARE_SOURCE),
     "triggered_by": InstanceFilter(triggered_by=TriggeredBy.BACKFILL),
@@ -176,6 +204,18 @@ LIVE = {
     "data source": InstanceFilter(data_source_id=RARE_SOURCE),
     "triggered_by": InstanceFilter(triggered_by=TriggeredBy.API),
 }
+LOOKED_FOR = {
+    "args": InstanceFilter(args="nowhere"),
+    "args of some tasks": InstanceFilter(q="task 12", exclude="task 123", args="nowhere"),
+    "error": InstanceFilter(error="nowhere"),
+    "error of the failed": InstanceFilter(error="nowhere", status=Status.FAILED),
+    "error of a group": InstanceFilter(error="nowhere", group_id=1),
+    "error of the failed of a group": InstanceFilter(error="nowhere", status=Status.FAILED, group_id=1),
+    "name of many": InstanceFilter(q="task 15"),
+    "all but some names": InstanceFilter(exclude="task 5"),
+    "error of an executor, but some names": InstanceFilter(exclude="task 5", error="nowhere", executor_id="e7"),
+}
+MOST_LOOKED_FOR = {"postgresql": 5_000, "sqlite": 4_000}
 MOST = {"postgresql": 2_000, "sqlite": 2_000}
 """Pages, or hundreds of steps: a million rows are 40,000 pages and 200,000 hundreds of steps."""
 
@@ -191,9 +231,10 @@ async def costs(
     with statements(monkeypatch) as seen:
         await read(wanted, limit=50, cursor=cursor)
     total = 0
+    of_task = wanted.type or wanted.q or wanted.exclude or wanted.owner
     for statement, params in seen:
         scans = await plans.scans(statement, params)
-        assert [scan for scan in scans if not (wanted.type and "tasks" in scan)] == [], "only a type is looked up there"
+        assert [scan for scan in scans if not (of_task and "tasks" in scan)] == [], "only what is said of tasks"
         total += await plans.cost(statement, params)
     return total
 
@@ -218,6 +259,24 @@ async def test_a_page_deep_in_the_past_costs_what_the_first_one_does(
     last = await costs(plans, monkeypatch, big.store.list_logs, COMMON[name], deep)
     assert first <= MOST[big.store.database.dialect]
     assert last <= first * 1.5 + 100
+
+
+@pytest.mark.parametrize("name", LOOKED_FOR)
+async def test_what_no_index_finds_is_looked_for_in_a_part_of_a_million(
+    big: World, plans: Plans, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "LOOKED_AT", 1_000)
+    past = await big.store.now() - timedelta(days=DAYS * 0.5)
+    for read, place in (
+        (big.store.list_logs, None),
+        (big.store.list_logs, write_cursor("ended", to_micros(past), 1)),
+        (big.store.list_instances, None),
+        (big.store.list_instances, write_cursor("living", LOGS + LIVING // 2)),
+    ):
+        page = await read(LOOKED_FOR[name], limit=50, cursor=place)
+        assert page.next_cursor is not None
+        cost = await costs(plans, monkeypatch, read, LOOKED_FOR[name], place)
+        assert cost <= MOST_LOOKED_FOR[big.store.database.dialect]
 
 
 async def test_a_window_of_time_is_read_alone(big: World, plans: Plans, monkeypatch: pytest.MonkeyPatch) -> None:

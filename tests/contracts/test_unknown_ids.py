@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hourhand.model.errors import NotFound
+from hourhand.model.filters import LineFilter
 from hourhand.model.instance import Submission
 from hourhand.model.words import Status
 
@@ -37,6 +38,7 @@ LISTS: dict[str, Callable[[Store, int], Awaitable[Any]]] = {
     "list_versions": lambda store, one: store.list_versions(one),
     "list_attempts": lambda store, one: store.list_attempts(one),
     "read_lines": lambda store, one: store.read_lines(one),
+    "search_lines": lambda store, one: store.search_lines(one, LineFilter(q="x")),
 }
 
 

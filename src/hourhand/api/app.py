@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, FastAPI, Security
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
-from starlette.requests import Request
-from starlette.responses import HTMLResponse
 
 from hourhand import __version__
 from hourhand.api import (
@@ -32,7 +31,6 @@ from hourhand.api import (
     kinds,
     metrics,
     operations,
-    page,
     pauses,
     problems,
     schedules,
@@ -53,6 +51,7 @@ from hourhand.api.proxies import Proxies
 from hourhand.api.refusals import Refusals
 from hourhand.api.requests import refuse_unknown_parameters
 from hourhand.api.streaming import Streams
+from hourhand.api.webui import Pages
 from hourhand.bootstrap import hash_token
 from hourhand.bootstrap.alerts import build_post
 from hourhand.bootstrap.operations import Operations, build_desk
@@ -60,6 +59,7 @@ from hourhand.bootstrap.sources import build_sources
 from hourhand.service.health import Health
 from hourhand.service.scrape import Scrape
 from hourhand.settings import Settings, is_loopback
+from hourhand.webui import DIST
 
 if TYPE_CHECKING:
     from hourhand.api.gate import Tokens
@@ -99,8 +99,8 @@ class StoredSessions:
         return await self.store.find_session(hash_token(secret))
 
 
-def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -> FastAPI:
-    """Build the application on an open store."""
+def create_app(store: Store, settings: Settings, tokens: Tokens | None = None, *, ui: Path = DIST) -> FastAPI:
+    """Build the application on an open store; `ui` is where the built web UI lies, if it was built."""
     app = FastAPI(
         title="Hourhand",
         version=__version__,
@@ -120,35 +120,25 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None) -
     app.state.sources = build_sources(settings, store)
     app.state.operations = Operations(build_desk(settings, store), elsewhere=not settings.on_sqlite)
     problems.install(app)
-    app.include_router(_open_routes(settings))
+    app.include_router(health.router)
+    app.include_router(metrics.router)
     app.include_router(docs.router)
     app.include_router(task_files.public)
     app.include_router(callbacks.router, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.include_router(sessions.signing_in, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     app.include_router(_api_routes(), prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     public = PUBLIC | ({metrics.PATH} if is_loopback(settings.host) else set())
-    app.add_middleware(Gate, tokens=tokens or StoredTokens(store), sessions=StoredSessions(store), public=public)
+    app.add_middleware(
+        Gate,
+        tokens=tokens or StoredTokens(store),
+        sessions=StoredSessions(store),
+        pages=Pages(settings, ui),
+        public=public,
+    )
     app.add_middleware(metrics.Measured)
     app.add_middleware(Proxies, trusted=settings.trusted_proxies)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]  # the way FastAPI documents for it
     return app
-
-
-def _open_routes(settings: Settings) -> APIRouter:
-    """Build the routes that need no token; the gate lists them again, so that neither list can open one by itself."""
-    router = APIRouter()
-
-    @router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
-    async def welcome(request: Request) -> HTMLResponse:
-        return page.welcome(settings, str(request.base_url).rstrip("/"))
-
-    @router.api_route("/sign-in", methods=["GET", "HEAD"], include_in_schema=False)
-    async def sign_in() -> HTMLResponse:
-        return page.sign_in()
-
-    router.include_router(health.router)
-    router.include_router(metrics.router)
-    return router
 
 
 def _api_routes() -> APIRouter:

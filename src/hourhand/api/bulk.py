@@ -36,6 +36,9 @@ class TaskChoice(Input):
     enabled: bool | None = Field(default=None, strict=True)
     group: str | None = Field(default=None, max_length=200, examples=["billing"])
     type: TaskType | None = None
+    exclude: str | None = Field(default=None, max_length=200, description="A part that the name must not have")
+    owner: str | None = Field(default=None, max_length=200)
+    tag: str | None = Field(default=None, max_length=200, description="One of its tags")
     all: bool = Field(default=False, strict=True, description="Really all of them")
 
 
@@ -57,8 +60,18 @@ class InstanceChoice(Input):
     status: Status | None = Field(default=None, description="Unless given: all that live, or to retry, what failed")
     group: str | None = Field(default=None, max_length=200)
     type: TaskType | None = None
+    q: str | None = Field(default=None, max_length=200, description="A part of the task's name, in any case")
+    exclude: str | None = Field(default=None, max_length=200, description="A part that the task's name must not have")
+    owner: str | None = Field(default=None, max_length=200, description="The task's owner")
     executor_id: str | None = Field(default=None, max_length=500)
+    data_source_id: Id | None = None
     triggered_by: TriggeredBy | None = None
+    args: str | None = Field(
+        default=None, max_length=200, description="A part of the arguments, as JSON, in any case; blanks do not count"
+    )
+    error: str | None = Field(
+        default=None, max_length=200, description="A part of the `error_message`, in any case; to retry only"
+    )
     begin: Instant | None = Field(default=None, alias="from")
     end: Instant | None = Field(default=None, alias="to")
     all: bool = Field(default=False, strict=True, description="Really all of them")
@@ -107,7 +120,16 @@ async def _tasks(given: TasksInput, groups: TheGroups, caller: Caller, reach: Th
         reach.group(choice.group)
         await groups.id_of(choice.group)
     within = None if caller.groups is None else tuple(sorted(caller.groups))
-    return TaskFilter(q=choice.q, enabled=choice.enabled, group=choice.group, groups=within, type=choice.type)
+    return TaskFilter(
+        q=choice.q,
+        exclude=choice.exclude,
+        enabled=choice.enabled,
+        group=choice.group,
+        groups=within,
+        type=choice.type,
+        owner=choice.owner,
+        tag=choice.tag,
+    )
 
 
 async def _instances(given: InstancesInput, groups: TheGroups, reach: TheReach) -> InstanceFilter:
@@ -123,8 +145,14 @@ async def _instances(given: InstancesInput, groups: TheGroups, reach: TheReach) 
         group_id=None if choice.group is None else await groups.id_of(choice.group),
         group_ids=await reach.group_ids(),
         type=choice.type,
+        q=choice.q,
+        exclude=choice.exclude,
+        owner=choice.owner,
         executor_id=choice.executor_id,
+        data_source_id=choice.data_source_id,
         triggered_by=choice.triggered_by,
+        args=choice.args,
+        error=choice.error,
         begin=choice.begin,
         end=choice.end,
     )
@@ -220,6 +248,8 @@ async def change_instances(
             wanted.status.value,
             f"to {given.action} {wanted.status.value} ones is no use: give {words}",
         )
+    if wanted.error is not None and given.action == "cancel":
+        raise InvalidInput.one("filter.error", wanted.error, "what has not ended has no error: leave it out")
     if wanted.status is None and given.action == "retry":
         wanted = replace(wanted, status=Status.FAILED)
     if given.dry_run:
@@ -243,7 +273,8 @@ async def _retry(store: Store, wanted: InstanceFilter) -> Bulk:
 
 async def _cancel(store: Store, wanted: InstanceFilter, reason: str) -> Bulk:
     tally = _Tally()
-    async for page in _pages(store, wanted, lambda one: not one.status.ended):
+    # Only those: what is rare would be looked for among all that has ever ended.
+    async for page in _pages(store, replace(wanted, ended=False), lambda one: not one.status.ended):
         if tally.seen >= MOST:
             return tally.answer(more=True)
         ids = [one.id for one in page]

@@ -25,7 +25,7 @@ async def list_logs(
     wanted: Wanted,
     status: Annotated[Literal["success", "failed", "cancelled"] | None, Query()] = None,
 ) -> Plain:
-    """List every ending, also those that a retry has superseded."""
+    """List every ending, also those that a retry has superseded; a page may be short, and have a `next_cursor`."""
     wanted = replace(wanted, status=None if status is None else Status(status))
     found = await store.list_logs(wanted, limit=page.limit, cursor=page.cursor)
     items = [{**each, "id": each["log_id"], "instance_id": each["id"]} for each in await shown(groups, found.items)]

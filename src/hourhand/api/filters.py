@@ -22,9 +22,21 @@ async def _wanted(
     task_id: Annotated[QueryId | None, Query()] = None,
     group: Annotated[str | None, Query(max_length=200, description="A group's name")] = None,
     type: Annotated[TaskType | None, Query()] = None,  # noqa: A002 - the word of the interface
+    q: Annotated[str | None, Query(max_length=200, description="A part of the task's name, in any case")] = None,
+    exclude: Annotated[
+        str | None, Query(max_length=200, description="A part that the task's name must not have, in any case")
+    ] = None,
+    owner: Annotated[str | None, Query(max_length=200, description="The task's owner, whole")] = None,
     executor_id: Annotated[str | None, Query(max_length=500)] = None,
     data_source_id: Annotated[QueryId | None, Query()] = None,
     triggered_by: Annotated[TriggeredBy | None, Query()] = None,
+    args: Annotated[
+        str | None,
+        Query(max_length=200, description="A part of the arguments, as JSON, in any case; blanks do not count"),
+    ] = None,
+    error: Annotated[
+        str | None, Query(max_length=200, description="A part of the `error_message`, in any case; what lives has none")
+    ] = None,
     begin: Annotated[Instant | None, Query(alias="from", description=f"At or after this time, {_TIME}")] = None,
     end: Annotated[Instant | None, Query(alias="to", description=f"Before this time, {_TIME}")] = None,
 ) -> InstanceFilter:
@@ -37,9 +49,14 @@ async def _wanted(
         group_id=None if group is None else await groups.id_of(group),
         group_ids=await reach.group_ids(),
         type=type,
+        q=q,
+        exclude=exclude,
+        owner=owner,
         executor_id=executor_id,
         data_source_id=data_source_id,
         triggered_by=triggered_by,
+        args=args,
+        error=error,
         begin=begin,
         end=end,
     )

@@ -1,6 +1,11 @@
 """The gate every request passes: it gets an id, must show who sends it, and its body must be of a reasonable shape.
 
 Denied by default: what is not public here needs a token or a session, also where no route is. Nothing else decides it.
+
+Paths are of two kinds, told apart by their first word alone. Those of `ROUTED` go to the API's routes, and of them
+only what `PUBLIC`, `SIGN_IN` and `SIGNED` name is public. All others go to the pages (`api.webui`), files that are the
+same for everybody: to GET and HEAD they are public, whatever the path. A path is never both. So however it is spelt,
+what is let through as a page cannot reach a route.
 """
 
 from __future__ import annotations
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 
     from hourhand.model.access import Principal
 
+ROUTED = frozenset({"api", "docs", "healthz", "metrics", "readyz"})
+"""The first words of the paths that routes answer; a route elsewhere would never be asked."""
 PUBLIC = frozenset(
     {
         "/",
@@ -76,10 +83,13 @@ class Sessions(Protocol):
 
 
 class Gate:
-    """ASGI middleware around the whole application."""
+    """ASGI middleware around the whole application, and around the pages beside it."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, sessions: Sessions, *, public: frozenset[str] = PUBLIC) -> None:
+    def __init__(
+        self, app: ASGIApp, tokens: Tokens, sessions: Sessions, pages: ASGIApp, *, public: frozenset[str] = PUBLIC
+    ) -> None:
         self.app = app
+        self.pages = pages
         self.public = public
         self.tokens = tokens
         self.sessions = sessions
@@ -116,7 +126,7 @@ class Gate:
             _check_head(scope)
             if (scope["method"], scope["path"]) == SIGN_IN:
                 _refuse_other_sites(scope)  # else one could sign a visitor in as somebody else
-            elif scope["path"] not in self.public and not scope["path"].startswith(SIGNED):
+            elif not self._is_public(scope):
                 scope["state"]["caller"] = await self._authenticate(scope)
             _check_path(scope)
             body = await _read_in_time(scope, receive)
@@ -129,7 +139,12 @@ class Gate:
         except HourhandError as error:
             await problem_of(error)(scope, receive, send)
         else:
-            await self.app(scope, _replay(body, receive), send)
+            answering = self.pages if is_page(scope["path"]) else self.app
+            await answering(scope, _replay(body, receive), send)
+
+    def _is_public(self, scope: Scope) -> bool:
+        path = scope["path"]
+        return path in self.public or path.startswith(SIGNED) or (scope["method"] in SAFE and is_page(path))
 
     async def _authenticate(self, scope: Scope) -> Principal:
         scheme, _, token = _header(scope, b"authorization").strip().partition(" ")
@@ -160,6 +175,11 @@ class Gate:
                 wrong = f"the header `{CSRF}` is {'missing' if shown is None else 'not that of this session'}"
                 raise _Refused(Problem(403, f"{wrong}: send the csrf_token that GET /api/v1/sessions/current answers"))
         return holder
+
+
+def is_page(path: str) -> bool:
+    """Tell whether a path is one of the web UI, and no route's."""
+    return path.removeprefix("/").partition("/")[0] not in ROUTED
 
 
 class _Refused(Exception):

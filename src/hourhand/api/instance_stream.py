@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Header, Query
+from pydantic import create_model
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -37,6 +39,9 @@ PAGE_BYTES = 256 * 1024
 """Pages are as short as that needs, going by the lines before: somebody who reads slowly may hold one for long."""
 PAGES = 20
 """After so many pages the instance itself is looked at again."""
+Told = tuple[LogLine, Place]
+"""A line, and where its reader is after it."""
+LINES = create_model("LineBatch", items=(list[LINE], ...))  # type: ignore[valid-type]  # made from the dataclass
 END = ".end"
 """Marks the place of whoever was told of the end."""
 EXAMPLE = (
@@ -66,6 +71,9 @@ async def stream(
     after: Annotated[
         str | None, Query(max_length=50, description="The last `seq`, or the last event's `id`, that is known already")
     ] = None,
+    batch: Annotated[
+        bool, Query(description="Send `lines` events with up to 200 lines each in `items`, not a `line` event for each")
+    ] = False,
     last_event_id: Annotated[str | None, Header(max_length=50, description="The same, as browsers send it")] = None,
 ) -> Response:
     """Events `instance`, `line` and, when all is said, `end`; then it closes, and the client must not come again."""
@@ -73,7 +81,8 @@ async def stream(
     instance = await store.get_instance(instance_id)
     if ended and instance.status.ended and not await _page(store, instance_id, place, 1):
         return Response(status_code=204)  # so that a browser stops asking
-    return EventStream(request, streams, _Following(store, groups, streams, instance_id, place).play)
+    written = _in_batches if batch else _one_by_one
+    return EventStream(request, streams, _Following(store, groups, streams, instance_id, place, written=written).play)
 
 
 def _place(field: str, text: str) -> tuple[Place, bool]:
@@ -97,15 +106,37 @@ async def _page(store: Store, instance_id: int, place: Place, limit: int) -> lis
     return [line for line in page if place.is_own(line.seq)]
 
 
+def _one_by_one(lines: Sequence[Told]) -> Iterator[bytes]:
+    for line, place in lines:
+        yield event("line", LINE.model_validate(plain(line)).model_dump_json(), place=str(place))
+
+
+def _in_batches(lines: Sequence[Told]) -> Iterator[bytes]:
+    """For browsers, which need longer for an event than for what is in it."""
+    if lines:
+        items = LINES.model_validate({"items": [plain(line) for line, _ in lines]})
+        yield event("lines", items.model_dump_json(), place=str(lines[-1][1]))
+
+
 class _Following:
     """One client and how far it has come."""
 
-    def __init__(self, store: Store, groups: GroupNames, streams: Streams, instance_id: int, place: Place) -> None:
+    def __init__(
+        self,
+        store: Store,
+        groups: GroupNames,
+        streams: Streams,
+        instance_id: int,
+        place: Place,
+        *,
+        written: Callable[[Sequence[Told]], Iterator[bytes]],
+    ) -> None:
         self._store = store
         self._groups = groups
         self._streams = streams
         self._instance_id = instance_id
         self._place = place
+        self._written = written
         self._limit = FIRST_PAGE
         self._told: Instance | None = None
         self._news = asyncio.Event()
@@ -148,13 +179,16 @@ class _Following:
             size = sum(len(line.message) for line in lines)
             self._limit = min(PAGE, max(1, PAGE_BYTES * len(lines) // max(1, size)))
             untold = bytearray()
-            for line in lines:
-                if not self._place.has(line.seq):
-                    self._place = self._place.then(line.seq)
-                    data = LINE.model_validate(plain(line)).model_dump_json()
-                    untold += event("line", data, place=str(self._place))
+            for one in self._written(list(self._new(lines))):
+                untold += one
                 if len(untold) >= PIECE_BYTES:
                     await outlet.send(bytes(untold))
                     untold.clear()
             await outlet.send(bytes(untold))
         return True
+
+    def _new(self, lines: Iterable[LogLine]) -> Iterator[Told]:
+        for line in lines:
+            if not self._place.has(line.seq):
+                self._place = self._place.then(line.seq)
+                yield line, self._place

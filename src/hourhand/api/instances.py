@@ -17,9 +17,11 @@ from hourhand.api.inputs import Id, Input, Instant, Priority, example
 from hourhand.api.requests import Caller, TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.shapes import ATTEMPTS, INSTANCE, INSTANCES, LINE, SUBMITTED, Plain, plain
 from hourhand.contracts.store import Store
+from hourhand.model.answers import FoundLines
 from hourhand.model.errors import FieldError, InvalidInput
+from hourhand.model.filters import LineFilter
 from hourhand.model.instance import Instance, LogLine, Submission
-from hourhand.model.words import Status, TriggeredBy
+from hourhand.model.words import LineLevel, Status, TriggeredBy
 from hourhand.rules.endings import cancelled, ending_attempt
 
 router = guarded_router(prefix="/instances", tags=["instances"])
@@ -72,10 +74,14 @@ class Dispatched(BaseModel):
 
 
 class Lines(BaseModel):
-    """Some lines, and what to ask for `after` next."""
+    """Some lines, and where to go on."""
 
     items: list[LINE]  # type: ignore[valid-type]  # made from the dataclass
-    next_after: int
+    next_after: int = Field(description="What to ask for `after` next: the last `seq` that was looked at")
+    next_before: int | None = Field(
+        description="What to ask for `before` next: the first `seq` that was looked at; null where there was none"
+    )
+    more: bool = Field(description="Whether there may be more in the direction that was asked for")
 
 
 async def shown(groups: GroupNames, instances: Sequence[Instance]) -> list[Plain]:
@@ -99,7 +105,11 @@ async def list_instances(
     wanted: Wanted,
     status: Annotated[Status | None, Query()] = None,
 ) -> Plain:
-    """List living and ended ones in one shape."""
+    """List living and ended ones in one shape.
+
+    A page may have fewer items than its limit, or none, and still have a `next_cursor`: what is asked for is rare, and
+    the next page looks further back.
+    """
     found = await store.list_instances(replace(wanted, status=status), limit=page.limit, cursor=page.cursor)
     return {"items": await shown(groups, found.items), "next_cursor": found.next_cursor}
 
@@ -193,20 +203,36 @@ async def list_attempts(instance_id: int, store: TheStore) -> Plain:
 async def read_lines(
     instance_id: int,
     store: TheStore,
+    *,
     after: Annotated[int, Query(ge=-1, le=LARGEST_SEQ, description="The last `seq` that is known already")] = -1,
     before: Annotated[
         int | None, Query(ge=0, le=LARGEST_SEQ, description="The last lines before this `seq`, not the first after")
+    ] = None,
+    level: Annotated[
+        LineLevel | None, Query(description="Of at least this level; a line with an exception is an error")
+    ] = None,
+    q: Annotated[
+        str | None, Query(max_length=200, description="With this text in the message or the exception, in any case")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=MOST_LINES)] = 200,
 ) -> Lines:
     """Ask again with `after` = `next_after` for what has been written since.
 
-    With `before` = 9007199254740992 it is the end of the log; with the first `seq` that is known, what comes before.
+    With `before` = 9007199254740992 it is the end of the log; with `next_before`, what comes before. With `level` or
+    `q` up to 20,000 lines are looked at: there may be few items, or none, and `more` of them further on. What a
+    command writes has the level info, be it to stdout or to stderr.
     """
-    lines = await store.read_lines(instance_id, after=after, before=before, limit=limit)
-    if not lines:
+    if level is None and q is None:
+        lines = tuple(await store.read_lines(instance_id, after=after, before=before, limit=limit))
+        first, last = (lines[0].seq, lines[-1].seq) if lines else (None, after)
+        found = FoundLines(lines=lines, first=first, last=last, more=len(lines) == limit)
+    else:
+        wanted = LineFilter(level=level, q=q)
+        found = await store.search_lines(instance_id, wanted, after=after, before=before, limit=limit)
+    if found.first is None:
         await store.get_instance(instance_id)  # none written, or no such instance?
-    return Lines(items=[plain(line) for line in lines], next_after=lines[-1].seq if lines else after)
+    items = [plain(line) for line in found.lines]
+    return Lines(items=items, next_after=found.last, next_before=found.first, more=found.more)
 
 
 @router.get(

@@ -1,4 +1,4 @@
-"""The page at `/`, which says what this is and what to try, and the one at `/sign-in`; both are self-contained."""
+"""The pages where the web UI was not built: `/` says so, and what to try, and `/sign-in`; both are self-contained."""
 
 from __future__ import annotations
 
@@ -181,9 +181,13 @@ def sign_in() -> HTMLResponse:
     )
 
 
-def welcome(settings: Settings, address: str) -> HTMLResponse:
-    """Draw the page; it names the token's file, to whoever is on this machine, and never the token."""
+def welcome(settings: Settings, address: str, reason: str | None = None) -> HTMLResponse:
+    """Draw the page; it names the token's file, to whoever is on this machine, and never the token.
+
+    `reason` is why the web UI was not built. It may name files and hosts too, so that it is for this machine as well.
+    """
     here = is_loopback(settings.host)
+    because = f"\n<pre><code>{escape(reason)}</code></pre>" if reason and here else ""
     token = f"$(cat {shlex.quote(str(settings.admin_token_file))})" if here else "$TOKEN"
     where = (
         f"""It is in this file, which only its owner can read:</p>
@@ -211,6 +215,10 @@ def welcome(settings: Settings, address: str) -> HTMLResponse:
 <main>
 <h1>Hourhand <small>{escape(__version__)}</small></h1>
 <p>Decides when work is due, and gets it done on the right machine.</p>
+<h2>The web UI was not built</h2>
+<p>So this page is all there is of it; the command line and REST are complete. In a checkout, <code>make ui</code>
+builds it. Elsewhere, install Hourhand again with <code>HOURHAND_UI=always</code>: then it is built, or pip says why it
+cannot be.</p>{because}
 <h2>Is it up?</h2>
 <pre><code>curl {escape(address)}/healthz</code></pre>
 <h2>What does a schedule mean?</h2>

@@ -58,6 +58,7 @@ PERMISSIONS: dict[str, Needs] = {
         "GET /tasks/{task_id}",
         "GET /tasks/{task_id}/versions",
         "GET /tasks/{task_id}/upcoming",
+        "GET /tasks/{task_id}/impact",
         "GET /instances",
         "GET /instances/{instance_id}",
         "GET /instances/{instance_id}/attempts",
@@ -77,6 +78,10 @@ PERMISSIONS: dict[str, Needs] = {
         "GET /stats/distribution",
         "GET /stats/long-running",
         "GET /stats/failures",
+        "GET /stats/tasks",
+        "GET /stats/timeline",
+        "GET /schedules/upcoming",
+        "GET /schedules/load",
         "GET /events",
     ),
     **_needs(

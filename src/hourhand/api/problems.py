@@ -158,8 +158,13 @@ def install(app: FastAPI) -> None:
         return Problem(error.status_code, detail, headers=error.headers)
 
 
+def shown_path(path: str) -> str:
+    """Return a path for a message, however long it is."""
+    return path if len(path) <= LONGEST_PATH else f"{path[:LONGEST_PATH]}…"
+
+
 def _path(request: Request) -> str:
-    return request.url.path if len(request.url.path) <= LONGEST_PATH else f"{request.url.path[:LONGEST_PATH]}…"
+    return shown_path(request.url.path)
 
 
 def _methods(request: Request) -> set[str]:

@@ -1,16 +1,55 @@
-"""`/api/v1/schedules`: what a schedule means, before anything is scheduled."""
+"""`/api/v1/schedules`: what a schedule means, before anything is scheduled; and what all of them are about to do."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated
 
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Input, Moment
+from hourhand.api.inputs import Input, Instant, Moment, QueryId
+from hourhand.api.requests import ThePage, TheReach, TheStore
+from hourhand.api.shapes import Plain, plain, shape
+from hourhand.api.stats import Within, step_of
+from hourhand.model.agenda import BusyTask, Load, LoadStep, Upcoming, UpcomingInstant
 from hourhand.rules.schedule import Schedule, is_clocked, parse, preview
 
 router = guarded_router(prefix="/schedules", tags=["schedules"])
+
+
+_AT = datetime(2026, 11, 15, 1, 0, tzinfo=UTC)
+_INSTANT = UpcomingInstant(
+    task_id=7, task_name="close_books", group="default", timezone="Asia/Shanghai", at=_AT, note=None
+)
+_STEP = LoadStep(at=_AT, count=12)
+_BUSY = BusyTask(task_id=7, task_name="close_books", group="default", count=12)
+UPCOMING_INSTANT = shape("UpcomingInstant", UpcomingInstant, plain(_INSTANT))
+UPCOMING = shape(
+    "Upcoming",
+    Upcoming,
+    {"items": [plain(_INSTANT)], "next_cursor": None, "truncated": False},
+    items=list[UPCOMING_INSTANT],  # type: ignore[valid-type]  # made from the dataclass
+)
+LOAD_STEP = shape("LoadStep", LoadStep, plain(_STEP))
+BUSY_TASK = shape("BusyTask", BusyTask, plain(_BUSY))
+LOAD = shape(
+    "Load",
+    Load,
+    {
+        "step_seconds": 3_600,
+        "busiest": [plain(_BUSY)],
+        "truncated": False,
+        "from": _AT,
+        "to": datetime(2026, 11, 15, 2, 0, tzinfo=UTC),
+        "items": [plain(_STEP)],
+    },
+    without=("begin", "end", "steps"),
+    busiest=list[BUSY_TASK],  # type: ignore[valid-type]
+    items=list[LOAD_STEP],  # type: ignore[valid-type]
+    **{"from": datetime, "to": datetime},
+)
 
 
 class PreviewInput(Input):
@@ -47,3 +86,56 @@ async def preview_schedule(given: PreviewInput) -> PreviewOutput:
     """Answer without touching the store: the same pure rules that decide when a task fires."""
     after = given.after or datetime.now(UTC)
     return previewed(parse(given.schedule, given.timezone), after, given.count, anchor=after)
+
+
+@router.get("/upcoming", response_model=UPCOMING, summary="The instants to come of all tasks, the soonest first")
+async def list_upcoming(
+    store: TheStore,
+    reach: TheReach,
+    within: Within,
+    page: ThePage,
+    *,
+    begin: Annotated[Instant | None, Query(alias="from", description="From then on; by default now")] = None,
+    end: Annotated[
+        Instant | None, Query(alias="to", description="Before then; by default a day after `from`, at most 366 days")
+    ] = None,
+    task_id: Annotated[QueryId | None, Query(description="Of this task only")] = None,
+) -> Plain:
+    """List the instants of enabled tasks that have not become instances yet.
+
+    Those that fall into a pause or a maintenance window have a `note`. Of an `@after` only the next is known.
+    """
+    if task_id is not None:
+        await reach.task(task_id)
+    found = await store.upcoming(begin, end, groups=within, task_id=task_id, limit=page.limit, cursor=page.cursor)
+    return plain(found) | {"items": [plain(one) for one in found.items]}
+
+
+@router.get("/load", response_model=LOAD, summary="How many instants are to fire, step by step")
+async def load(
+    store: TheStore,
+    within: Within,
+    *,
+    begin: Annotated[
+        Instant | None, Query(alias="from", description="From then on, rounded down to a step; by default now")
+    ] = None,
+    end: Annotated[
+        Instant | None, Query(alias="to", description="Before then; by default a week after `from`, at most 62 days")
+    ] = None,
+    step: Annotated[
+        str | None,
+        Query(max_length=20, description="Seconds, or one such as 15m, 1h, 1d: parts of a day or whole days; 1h"),
+    ] = None,
+    timezone: Annotated[str, Query(max_length=100, description="By whose clock steps begin")] = "UTC",
+) -> Plain:
+    """Count what will fire: what falls into a pause or a maintenance window does not. There are at most 1,000 steps."""
+    step_seconds = None if step is None else step_of(step)
+    found = await store.load(begin, end, step_seconds=step_seconds, timezone=timezone, groups=within)
+    return {
+        "from": found.begin,
+        "to": found.end,
+        "step_seconds": found.step_seconds,
+        "items": [plain(one) for one in found.steps],
+        "busiest": [plain(one) for one in found.busiest],
+        "truncated": found.truncated,
+    }

@@ -129,6 +129,9 @@ _NODE = GraphNode(
     running=False,
     last_outcome=Status.SUCCESS,
     last_time=_AT,
+    instance_id=42,
+    waiting=0,
+    paused=False,
 )
 
 _INNER = ("wake_at", "anchored_at", "declared_hash")

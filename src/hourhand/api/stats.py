@@ -10,16 +10,19 @@ from fastapi import Depends, Query
 from pydantic import BaseModel, create_model
 
 from hourhand.api.guarding import guarded_router
-from hourhand.api.inputs import Instant, example
+from hourhand.api.inputs import Instant, QueryId, example
 from hourhand.api.requests import TheGroups, ThePage, TheReach, TheStore
 from hourhand.api.shapes import Plain, page_of, plain, shape
-from hourhand.model.errors import InvalidInput, shown
+from hourhand.model.errors import FieldError, InvalidInput, shown
 from hourhand.model.stats import Failure, LongRunning, Point, Share, Standing, TouchedTask
-from hourhand.model.words import TaskType
+from hourhand.model.trends import Bar, TaskEnding, TaskStats
+from hourhand.model.words import Status, TaskType
+from hourhand.rules.definition import LARGEST_ID
 from hourhand.rules.figures import usual_step
 
 router = guarded_router(prefix="/stats", tags=["stats"])
 MOST_HOURS = 366 * 24
+MOST_TASKS = 200
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _STEP = re.compile(r"([0-9]{1,9})([smhd]?)", re.ASCII)
 
@@ -70,12 +73,43 @@ _FAILURE = Failure(
     instance_id=41,
     tasks=(_TOUCHED,),
 )
+_ENDING = TaskEnding(
+    instance_id=42,
+    status=Status.SUCCESS,
+    scheduled_time=_AT,
+    start_time=_AT,
+    end_time=_AT + timedelta(seconds=61),
+    duration_ms=61_000,
+    skip_reason=None,
+)
+_TASK_STATS = TaskStats(
+    task_id=7,
+    endings=(_ENDING,),
+    running=1,
+    pending=3,
+    planned=0,
+    more=False,
+    median_ms=61_000.0,
+    p95_ms=74_500.0,
+)
+_BAR = Bar(
+    instance_id=42,
+    task_id=7,
+    task_name="close_books",
+    group_id=1,
+    status=Status.RUNNING,
+    start_time=_AT,
+    end_time=None,
+    executor_id="host-1-4711",
+    attempt=1,
+)
 
 
 def _of_period(name: str, doc: str, item: type[BaseModel], **added: int) -> type[BaseModel]:
     """Make the JSON form of what ended in a period, with the example of its items."""
     told: dict[str, Any] = {"from": (datetime, ...), "to": (datetime, ...)}
-    told |= dict.fromkeys(added, (int, ...)) | {"items": (list[item], ...)}  # type: ignore[valid-type]
+    told |= {key: (type(one), ...) for key, one in added.items()}
+    told["items"] = (list[item], ...)  # type: ignore[valid-type]
     (shown_item,) = item.model_json_schema()["examples"]
     period = {"from": "2026-11-15T00:00:00Z", "to": "2026-11-15T01:00:00Z"}
     return create_model(name, __doc__=doc, __config__=example(**period, **added, items=[shown_item]), **told)
@@ -100,6 +134,21 @@ FAILURE = shape(
     tasks=list[TOUCHED_TASK],  # type: ignore[valid-type]
 )
 FAILURES = _of_period("Failures", "Failures by reason, the most frequent first.", FAILURE)
+TASK_ENDING = shape("TaskEnding", TaskEnding, plain(_ENDING))
+TASK_STATS = page_of(
+    shape(
+        "TaskStats",
+        TaskStats,
+        plain(_TASK_STATS) | {"endings": [plain(_ENDING)]},
+        endings=list[TASK_ENDING],  # type: ignore[valid-type]
+    )
+)
+TIMELINE = _of_period(
+    "Timeline",
+    "What ran in a period.",
+    shape("Bar", Bar, plain(_BAR, group="default"), without=("group_id",), group=str),
+    truncated=False,
+)
 LONG_RUNNING = page_of(shape("LongRunning", LongRunning, plain(_LONG, group="default"), group=str))
 
 
@@ -130,11 +179,25 @@ async def _period(
     return begin, end
 
 
-def _seconds(step: str) -> int:
+def step_of(step: str) -> int:
+    """Read a step: its seconds."""
     found = _STEP.fullmatch(step)
     if found is None:
         raise InvalidInput.one("step", step, f"{shown(step)} is no step: write seconds, or one such as 1m, 5m, 1h, 1d")
     return int(found[1]) * UNITS[found[2]]
+
+
+def _ids(text: str) -> list[int]:
+    """Read ids, separated by commas."""
+    words = [word.strip() for word in text.split(",")]
+    wrong = [one for one in words if not (one.isascii() and one.isdecimal() and 0 < int(one[:20]) <= LARGEST_ID)]
+    if wrong:
+        right = "give the ids of tasks, separated by commas, such as 1,2,3"
+        raise InvalidInput([FieldError("ids", one, f"{shown(one)} is no id: {right}") for one in wrong[:10]])
+    ids = list(dict.fromkeys(map(int, words)))
+    if len(ids) > MOST_TASKS:
+        raise InvalidInput.one("ids", len(ids), f"these are {len(ids)} tasks: give at most {MOST_TASKS}")
+    return ids
 
 
 Within = Annotated[tuple[int, ...] | None, Depends(_within)]
@@ -168,7 +231,7 @@ async def series(
     ] = None,
 ) -> Plain:
     """Give one item a step, also for steps in which nothing ended."""
-    step_seconds = usual_step(*period) if step is None else _seconds(step)
+    step_seconds = usual_step(*period) if step is None else step_of(step)
     found = await store.series(*period, step_seconds=step_seconds, groups=within, task_type=of_type)
     items = [plain(point) for point in found.points]
     return {"from": found.begin, "to": found.end, "step_seconds": found.step_seconds, "items": items}
@@ -212,3 +275,46 @@ async def failures(
     found = await store.failures(days=days, groups=within, task_type=of_type, limit=limit)
     items = [plain(one) | {"tasks": [plain(task) for task in one.tasks]} for one in found.reasons]
     return {"from": found.begin, "to": found.end, "items": items}
+
+
+@router.get("/tasks", response_model=TASK_STATS, summary="How single tasks fared lately, and what of them lives")
+async def task_stats(
+    store: TheStore,
+    reach: TheReach,
+    ids: Annotated[str, Query(max_length=4_000, description="Up to 200 ids of tasks, separated by commas")],
+    last: Annotated[int, Query(ge=1, le=100, description="How many endings of each at most")] = 30,
+) -> Plain:
+    """Give one item a task, in the order of `ids`; tasks that there are not, or out of reach, are left out."""
+    found = await store.task_stats(_ids(ids), last=last, groups=await reach.group_ids())
+    items = [plain(one) | {"endings": [plain(ending) for ending in one.endings]} for one in found]
+    return {"items": items, "next_cursor": None}
+
+
+@router.get("/timeline", response_model=TIMELINE, summary="What ran in a period, and what still runs")
+async def timeline(
+    store: TheStore,
+    groups: TheGroups,
+    reach: TheReach,
+    within: Within,
+    *,
+    begin: Annotated[
+        Instant | None,
+        Query(alias="from", description="Its beginning; by default an hour before `to`, at most 7 days before it"),
+    ] = None,
+    end: Annotated[Instant | None, Query(alias="to", description="Its end; by default now")] = None,
+    task_id: Annotated[QueryId | None, Query(description="Of this task only")] = None,
+    q: Annotated[str | None, Query(max_length=200, description="A part of the task's name, in any case")] = None,
+    limit: Annotated[int, Query(ge=1, le=2_000, description="How many items at most")] = 500,
+) -> Plain:
+    """List what still runs, the oldest first, then what ended, the newest first; `truncated` when there is more.
+
+    What ended more than a day after the period is left out.
+    """
+    if task_id is not None:
+        await reach.task(task_id)
+    end = end or await store.now()
+    begin = begin or end - timedelta(hours=1)
+    found = await store.timeline(begin, end, groups=within, task_id=task_id, q=q, limit=limit)
+    names = await groups.of({one.group_id for one in found.bars})
+    items = [plain(one, group=names.get(one.group_id, "")) for one in found.bars]
+    return {"from": found.begin, "to": found.end, "truncated": found.truncated, "items": items}

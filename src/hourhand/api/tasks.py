@@ -113,13 +113,28 @@ async def list_tasks(
     enabled: Annotated[bool | None, Query()] = None,
     group: Annotated[str | None, Query(max_length=200, description="A group's name")] = None,
     type: Annotated[TaskType | None, Query()] = None,  # noqa: A002 - the word of the interface
+    exclude: Annotated[
+        str | None, Query(max_length=200, description="A part that the name must not have, in any case")
+    ] = None,
+    owner: Annotated[str | None, Query(max_length=200, description="The whole of it")] = None,
+    tag: Annotated[str | None, Query(max_length=200, description="One of its tags")] = None,
 ) -> Plain:
     """Deleted ones are not listed."""
     if group is not None:
         reach.group(group)
         await groups.id_of(group)
     within = None if caller.groups is None else tuple(sorted(caller.groups))
-    wanted = TaskFilter(q=q, name=name, enabled=enabled, group=group, groups=within, type=type)
+    wanted = TaskFilter(
+        q=q,
+        exclude=exclude,
+        name=name,
+        enabled=enabled,
+        group=group,
+        groups=within,
+        type=type,
+        owner=owner,
+        tag=tag,
+    )
     found = await store.list_tasks(wanted, limit=page.limit, cursor=page.cursor)
     return {"items": [_seen(task, caller) for task in found.items], "next_cursor": found.next_cursor}
 

@@ -35,9 +35,9 @@ CHECKED_BYTES, CHECK_SECONDS = 2 * 1024**3, 3.0
 _SECRET = ("token", "secret_key")
 _NO_SETTINGS = frozenset(
     {"INSTANCE_ID", "FENCE", "ATTEMPT", "IDEMPOTENCY_KEY", "TASK", "SCHEDULED_TIME", "RETRY_COUNT", "ARGS"}
-    | {"SHARD_INDEX", "SHARD_TOTAL", "PROGRESS", "CHECKPOINT", "SUPERVISED", "DEBUG"}
+    | {"SHARD_INDEX", "SHARD_TOTAL", "PROGRESS", "CHECKPOINT", "SUPERVISED", "DEBUG", "UI"}
 )
-"""What a command task finds in its environment (doctor may be one), and what is for faults of our own."""
+"""What a command task finds in its environment (doctor may be one), and what is for faults of our own or the build."""
 
 _OF_KUBERNETES = ("SERVICE_", "PORT_")
 """What it sets for a service of this name."""

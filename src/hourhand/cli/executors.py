@@ -22,9 +22,7 @@ COLUMNS = (
 def executors(*, as_json: AsJson = False) -> None:
     """List the executors that are registered, and how much each is running."""
     from hourhand.cli.rest import connected
-    from hourhand.settings import load_settings
 
-    lease = load_settings().lease_seconds
     with connected() as rest:
         found = rest.get("/executors")
     if as_json:
@@ -39,7 +37,7 @@ def executors(*, as_json: AsJson = False) -> None:
             (
                 one["id"],
                 one["group"],
-                _state(one, lease),
+                _state(one),
                 f"{one['running']}/{one['capacity']}",
                 moments.ago(one["last_heartbeat"]),
                 one["hostname"],
@@ -52,9 +50,9 @@ def executors(*, as_json: AsJson = False) -> None:
     )
 
 
-def _state(executor: Json, lease_seconds: float) -> str:
-    """Whether it is heard of; after the time of a lease what it runs is taken from it."""
+def _state(executor: Json) -> str:
+    """Whether it is heard of, by the server's clock; after the time of a lease what it runs is taken from it."""
+    if executor["alive"]:
+        return "alive"
     silent = moments.seconds_since(executor["last_heartbeat"])
-    if silent is None:
-        return "never heard of"
-    return "alive" if silent <= lease_seconds else f"silent for {round(silent)} s"
+    return "never heard of" if silent is None else f"silent for {round(silent)} s"

@@ -9,13 +9,13 @@ import typer
 from hourhand.cli import completing, moments
 from hourhand.cli.explain import explain
 from hourhand.cli.flattening import flattened
-from hourhand.cli.instance_showing import what, without_plans
+from hourhand.cli.instance_listing import list_instances
+from hourhand.cli.instance_showing import without_plans
 from hourhand.cli.json_options import Json
 from hourhand.cli.many import InstanceFilter
 from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, print_json, print_table, text_of
-from hourhand.cli.refusals import in_words_of, nothing_to
+from hourhand.cli.refusals import nothing_to
 from hourhand.model.errors import Gone, InvalidInput, NotFound
-from hourhand.model.words import Status, TaskType, TriggeredBy
 
 if TYPE_CHECKING:
     from hourhand.cli.rest import Rest
@@ -37,17 +37,6 @@ IdOrMany = Annotated[
         autocompletion=completing.instances,
     ),
 ]
-COLUMNS = (
-    Column("ID", right=True),
-    Column("TASK"),
-    Column("STATUS"),
-    Column("SCHEDULED", 7),
-    Column("TOOK", 5),
-    Column("BY", 3),
-    Column("EXECUTOR", 1),
-    Column("WHAT", 8),
-)
-_FILTERS = {"group": "--group", "executor_id": "--executor", "from": "--since", "to": "--before"}
 _TIMES = (
     "scheduled_time",
     "created_at",
@@ -72,86 +61,8 @@ ATTEMPTS = (
     Column("FENCE", 1, right=True),
     Column("WHY", 8),
 )
+app.command("list")(list_instances)
 app.command()(explain)
-
-
-@app.command("list")
-def list_instances(
-    *,
-    task: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Of this task only.", show_default=False, autocompletion=completing.tasks),
-    ] = None,
-    status: Annotated[Status | None, typer.Option(help="In this state only.", show_default=False)] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Of this group only.", show_default=False, autocompletion=completing.groups),
-    ] = None,
-    kind: Annotated[TaskType | None, typer.Option("--type", help="Of this type only.", show_default=False)] = None,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Those that it runs or ran only.",
-            show_default=False,
-            autocompletion=completing.executors,
-        ),
-    ] = None,
-    triggered_by: Annotated[
-        TriggeredBy | None, typer.Option(help="Those made so only; the column BY.", show_default=False)
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="Due or ended since this time, or since 30m, 2h, 7d ago.", show_default=False
-        ),
-    ] = None,
-    before: Annotated[
-        str | None, typer.Option(metavar="TIME", help="The same, before this time.", show_default=False)
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
-    as_json: AsJson = False,
-) -> None:
-    """List instances: the living first, then the ended, newest first."""
-    from hourhand.cli.rest import connected
-
-    with connected() as rest, in_words_of(_FILTERS):
-        wanted = {
-            "task_id": rest.task(task)["id"] if task else None,
-            "status": status and status.value,
-            "group": group,
-            "type": kind and kind.value,
-            "executor_id": executor,
-            "triggered_by": triggered_by and triggered_by.value,
-            "from": None if since is None else moments.read_since(since, "--since"),
-            "to": None if before is None else moments.read_since(before, "--before"),
-        }
-        found = rest.some("/instances", limit, **wanted)
-    if as_json:
-        print_json(found)
-        return
-    if not found["items"]:
-        asked = any(value is not None for value in wanted.values())
-        note("There are no such instances." if asked else "There are no instances yet.")
-        return
-    print_table(
-        COLUMNS,
-        [
-            (
-                str(one["id"]),
-                one["task_name"],
-                one["status"],
-                moments.shown(one["scheduled_time"]),
-                "" if one["duration_ms"] is None else moments.length(one["duration_ms"] / 1_000),
-                one["triggered_by"],
-                one["executor_id"] or "",
-                what(one),
-            )
-            for one in found["items"]
-        ],
-    )
-    if found["next_cursor"]:
-        note(f"These are the newest {limit}: there are more (--limit).")
 
 
 @app.command()

@@ -30,11 +30,22 @@ _OPTIONS = {
     "filter.status": "--status",
     "filter.group": "--group",
     "group": "--group",
+    "filter.q": "--search",
+    "filter.exclude": "--exclude",
+    "filter.owner": "--owner",
+    "filter.tag": "--tag",
+    "filter.args": "--with-args",
+    "filter.error": "--error",
 }
 
 
 def _option(help_: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - Typer's own type
     return typer.Option(*names, help=help_, show_default=False, rich_help_panel="Many at once", **more)
+
+
+def data_source_id(rest: Rest, name: str | None) -> int | None:
+    """The id of the data source of that name, or a refusal that names the nearest."""
+    return None if name is None else int(rest.named("data source", "/data-sources", name, paged=False)["id"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +147,21 @@ class TaskFilter(_Filter):
         str | None, _option("Those of this group.", "--group", metavar="NAME", autocompletion=completing.groups)
     ] = None
     kind: Annotated[TaskType | None, _option("Those of this type.", "--type")] = None
+    exclude: Annotated[str | None, _option("Those without this in the name.", "--exclude", metavar="TEXT")] = None
+    owner: Annotated[str | None, _option("Those of this owner.", "--owner")] = None
+    tag: Annotated[str | None, _option("Those with this tag.", "--tag")] = None
 
     def many(self, action: str, **more: object) -> Many:
         """What to do with them."""
-        return self._many("task", action, {"q": self.q, "group": self.group, "type": self.kind}, more)
+        given = {
+            "q": self.q,
+            "group": self.group,
+            "type": self.kind,
+            "exclude": self.exclude,
+            "owner": self.owner,
+            "tag": self.tag,
+        }
+        return self._many("task", action, given, more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +181,19 @@ class InstanceFilter(_Filter):
         _option("Those that it runs or ran.", "--executor", metavar="ID", autocompletion=completing.executors),
     ] = None
     triggered_by: Annotated[TriggeredBy | None, _option("Those made so.", "--triggered-by")] = None
+    data_source: Annotated[
+        str | None,
+        _option("Those that work on it.", "--data-source", metavar="NAME", autocompletion=completing.data_sources),
+    ] = None
+    q: Annotated[str | None, _option("Those of tasks with this in the name.", "--search", "--q", "-q")] = None
+    exclude: Annotated[str | None, _option("Those of tasks without this in the name.", "--exclude", metavar="TEXT")] = (
+        None
+    )
+    owner: Annotated[str | None, _option("Those of tasks of this owner.", "--owner")] = None
+    with_args: Annotated[
+        str | None, _option("Those with this in their arguments, as JSON.", "--with-args", metavar="TEXT")
+    ] = None
+    error: Annotated[str | None, _option("Those with this in their error.", "--error", metavar="TEXT")] = None
     since: Annotated[
         str | None, _option("Those due or ended since this time, or 30m, 2h, 7d ago.", "--since", metavar="TIME")
     ] = None
@@ -173,6 +208,12 @@ class InstanceFilter(_Filter):
             "type": self.kind,
             "executor_id": self.executor,
             "triggered_by": self.triggered_by,
+            "data_source_id": data_source_id(rest, self.data_source),
+            "q": self.q,
+            "exclude": self.exclude,
+            "owner": self.owner,
+            "args": self.with_args,
+            "error": self.error,
             "from": None if self.since is None else moments.read_since(self.since, "--since"),
             "to": None if self.before is None else moments.read_since(self.before, "--before"),
         }

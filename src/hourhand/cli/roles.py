@@ -208,8 +208,11 @@ def announce(settings: Settings, address: str, token: AdminToken, more: Iterable
     """Say where it listens, what it works on, and last how to sign in; never wrapped, so that it can be copied."""
     from hourhand import __version__
     from hourhand.bootstrap import TokenOrigin
+    from hourhand.webui import is_built
 
     typer.echo(f"Hourhand {__version__} is serving {address}  (Ctrl-C stops it)")
+    if not is_built():
+        typer.echo(f"  web UI      it was not built: {address} says why, and what to do")
     typer.echo(f"  store       {settings.shown_store}")
     for line in more:
         typer.echo(line)

@@ -1,4 +1,4 @@
-"""`hourhand schedule`: what a schedule means; works without a server."""
+"""`hourhand schedule`: what a schedule means, which needs no server; and what all of them are about to do."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hourhand.cli import completing
-from hourhand.cli.printing import console
+from hourhand.cli import completing, moments
+from hourhand.cli.printing import AsJson, Column, console, note, print_json, print_table
+from hourhand.cli.refusals import in_words_of
 from hourhand.model.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -64,6 +65,58 @@ def preview(
         _print(seen, timezone)
 
 
+@app.command()
+def upcoming(
+    *,
+    begin: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="From this time on, or 2h, 7d from now.", show_default=False),
+    ] = None,
+    end: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="TIME", help="Before this time. [dim]a day after --from[/dim]", show_default=False
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of this group only.", show_default=False, autocompletion=completing.groups),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of this task only.", show_default=False, autocompletion=completing.tasks),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show what fires next, of all tasks, the soonest first."""
+    from hourhand.cli.rest import connected
+
+    wanted = {
+        "from": None if begin is None else moments.read_until(begin, "--from"),
+        "to": None if end is None else moments.read_until(end, "--to"),
+        "group": group,
+    }
+    with connected() as rest, in_words_of({"from": "--from", "to": "--to", "group": "--group"}):
+        task_id = None if task is None else rest.task(task)["id"]
+        found = rest.some("/schedules/upcoming", limit, **wanted, task_id=task_id)
+    if as_json:
+        print_json(found)
+        return
+    if not found["items"]:
+        note("Nothing fires in this time.")
+        return
+    print_table(
+        (Column("AT"), Column("TASK"), Column("GROUP", 3), Column("TIMEZONE", 2), Column("NOTE", 6)),
+        [
+            (moments.shown(one["at"]), one["task_name"], one["group"], one["timezone"], one["note"] or "")
+            for one in found["items"]
+        ],
+    )
+    if found["next_cursor"]:
+        note(f"These are the first {limit}: there are more (--limit).")
+
+
 def _moment(text: str, zone: ZoneInfo) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
@@ -91,8 +144,8 @@ def _print(seen: Preview, timezone: str) -> None:
     out = console()
     out.print(Text(seen.description, style="bold"))
     print_instants(seen.instants, timezone)
-    for note in seen.notes:
-        out.print(Text.assemble(("Note: ", "yellow"), note))
+    for one in seen.notes:
+        out.print(Text.assemble(("Note: ", "yellow"), one))
 
 
 def _table(instants: Sequence[datetime], timezone: str, *, both: bool) -> Table:

@@ -17,9 +17,10 @@ from hourhand.cli.printing import AsJson, Column, note, plural, print_facts, pri
 from hourhand.cli.refusals import in_words_of
 from hourhand.cli.schedule import print_instants
 from hourhand.cli.task_graph import graph
+from hourhand.cli.task_impact import impact
+from hourhand.cli.task_listing import list_tasks
 from hourhand.cli.task_options import WORDS, TaskOptions, changes, definition
 from hourhand.model.errors import HasDependents, HourhandError, InvalidInput
-from hourhand.model.words import TaskType
 
 app = typer.Typer(name="task", help="Look after tasks: what to run and when.", no_args_is_help=True)
 Name = Annotated[
@@ -35,19 +36,11 @@ NameOrMany = Annotated[
         autocompletion=completing.tasks,
     ),
 ]
-COLUMNS = (
-    Column("NAME"),
-    Column("TYPE", 5),
-    Column("SCHEDULE", 8),
-    Column("TIMEZONE", 2),
-    Column("GROUP", 3),
-    Column("STATE", 7),
-    Column("NEXT", 8),
-    Column("MANAGED BY", 1),
-)
 _SHOWN_APART = ("id", "name", "type", "enabled", "group_id", "version", "payload", "dependency_ids", "deleted_at")
 
+app.command("list")(list_tasks)
 app.command()(graph)
+app.command()(impact)
 
 
 @app.command()
@@ -102,51 +95,6 @@ def edit(
     else:
         due = _due(edited) if changed.keys() & {"schedule", "timezone"} else ""
         typer.echo(f"Task {name!r} is at version {edited['version']} now ({', '.join(changed)}){due}.")
-
-
-@app.command("list")
-def list_tasks(
-    *,
-    q: Annotated[str | None, typer.Option("--search", "-q", help="A part of the name.", show_default=False)] = None,
-    group: Annotated[
-        str | None, typer.Option(help="Of this group only.", show_default=False, autocompletion=completing.groups)
-    ] = None,
-    kind: Annotated[TaskType | None, typer.Option("--type", help="Of this type only.", show_default=False)] = None,
-    enabled: Annotated[bool | None, typer.Option("--enabled/--disabled", help="Those only.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 200,
-    as_json: AsJson = False,
-) -> None:
-    """List tasks, by name."""
-    from hourhand.cli.rest import connected
-
-    asked = None if enabled is None else str(enabled).lower()
-    with connected() as rest:
-        found = rest.some("/tasks", limit, q=q, group=group, type=kind and kind.value, enabled=asked)
-        rests = resting.NOTHING if as_json else resting.found(rest)
-    if as_json:
-        print_json(found)
-        return
-    if not found["items"]:
-        note("There are no such tasks." if q or group or kind or asked else "There are no tasks: `hourhand task add`.")
-        return
-    print_table(
-        COLUMNS,
-        [
-            (
-                task["name"],
-                task["type"],
-                task["schedule"],
-                task["timezone"],
-                task["group"],
-                rests.state(task),
-                moments.shown(task["next_fire_at"]),
-                task["managed_by"] or "",
-            )
-            for task in found["items"]
-        ],
-    )
-    if found["next_cursor"]:
-        note(f"These are the first {limit}: there are more (--limit).")
 
 
 @app.command()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from hourhand.model.filters import InstanceFilter, TaskFilter
-from hourhand.model.graph import Graph
+from hourhand.model.graph import Graph, Impact
 from hourhand.model.task import Task, TaskDefinition
 
 
@@ -33,3 +33,6 @@ class Bulk(Protocol):
 
     async def graph(self, *, task_id: int | None = None, group_ids: Sequence[int] | None = None) -> Graph:
         """What depends on what: around one task, within some groups, or all of it."""
+
+    async def impact(self, task_id: int, *, group_ids: Collection[int] | None = None) -> Impact:
+        """What a failure of a task would block, directly and by what it blocks; of some groups, or of all."""

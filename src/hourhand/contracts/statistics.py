@@ -8,6 +8,7 @@ from typing import Protocol
 
 from hourhand.model.page import Page
 from hourhand.model.stats import Distribution, Failures, LongRunning, Overview, Series
+from hourhand.model.trends import TaskStats, Timeline
 from hourhand.model.words import TaskType
 
 
@@ -65,3 +66,23 @@ class Statistics(Protocol):
         limit: int = 50,
     ) -> Failures:
         """Why instances failed in the last days, the most frequent reason first."""
+
+    async def task_stats(
+        self, ids: Collection[int], *, last: int = 30, groups: Collection[int] | None = None
+    ) -> list[TaskStats]:
+        """How each of up to 200 tasks fared lately; those that are not there, or not in the groups, are left out."""
+
+    async def timeline(
+        self,
+        begin: datetime,
+        end: datetime,
+        *,
+        groups: Collection[int] | None = None,
+        task_id: int | None = None,
+        q: str | None = None,
+        limit: int = 500,
+    ) -> Timeline:
+        """What ran in a period of at most seven days, also what still runs; `q` is a part of the task's name.
+
+        What ended more than a day after the period is left out.
+        """

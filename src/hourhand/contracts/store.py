@@ -23,6 +23,7 @@ from datetime import datetime
 from typing import Any, Protocol, Self
 
 from hourhand.contracts.accounts import Accounts
+from hourhand.contracts.agenda import Agenda
 from hourhand.contracts.alerting import Alerting
 from hourhand.contracts.applying import Applying
 from hourhand.contracts.auditing import Auditing
@@ -37,9 +38,9 @@ from hourhand.contracts.pausing import Pausing
 from hourhand.contracts.sealing import Sealing
 from hourhand.contracts.statistics import Statistics
 from hourhand.contracts.windows import Windows
-from hourhand.model.answers import Aftermath, Declared, Flush, Materialised, Reaped, Retained
+from hourhand.model.answers import Aftermath, Declared, Flush, FoundLines, Materialised, Reaped, Retained
 from hourhand.model.audit import Author, Once
-from hourhand.model.filters import InstanceFilter, TaskFilter
+from hourhand.model.filters import InstanceFilter, LineFilter, TaskFilter
 from hourhand.model.hints import Heard, Hint
 from hourhand.model.instance import (
     Assignment,
@@ -169,12 +170,15 @@ class Instances(Protocol):
     async def list_instances(
         self, wanted: InstanceFilter | None = None, *, limit: int = 50, cursor: str | None = None
     ) -> Page[Instance]:
-        """The living, newest first, then the ended, newest first."""
+        """The living, newest first, then the ended, newest first.
+
+        A page looks at a bounded number for what no index finds: it may be short, or empty, and be followed by another.
+        """
 
     async def list_logs(
         self, wanted: InstanceFilter | None = None, *, limit: int = 50, cursor: str | None = None
     ) -> Page[Instance]:
-        """One item per ending, superseded ones included, newest first."""
+        """One item per ending, superseded ones included, newest first; a page may be short as well."""
 
     async def list_attempts(self, instance_id: int) -> list[AttemptRecord]:
         """The attempts that did not end the instance, or not for good: it was retried by hand since."""
@@ -183,6 +187,15 @@ class Instances(Protocol):
         self, instance_id: int, *, after: int = -1, before: int | None = None, limit: int = 1_000
     ) -> list[LogLine]:
         """What it wrote after a sequence number, in order; with `before`, the last lines before that."""
+
+    async def search_lines(
+        self, instance_id: int, wanted: LineFilter, *, after: int = -1, before: int | None = None, limit: int = 1_000
+    ) -> FoundLines:
+        """The same for lines that fit; looks at some 20,000 at most, so that there may be more though few were found.
+
+        A line that has an exception is an error, whatever its level is. What a command writes has the level info, be
+        it to stdout or to stderr.
+        """
 
 
 class Executing(Protocol):
@@ -326,6 +339,7 @@ class Hints(Protocol):
 class Store(
     Definitions,
     Time,
+    Agenda,
     Instances,
     Bulk,
     Applying,

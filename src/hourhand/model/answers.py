@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hourhand.model.instance import Finished
+from hourhand.model.instance import Finished, LogLine
 from hourhand.model.words import OutcomeKind, SkipReason, Status
 
 
@@ -85,3 +85,16 @@ class Declared:
     changed: tuple[str, ...] = ()
     kept: tuple[tuple[str, str], ...] = ()
     """Those that differ from what was declared and were left alone, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundLines:
+    """Lines that fit, in order, and which part of the log was looked at for them."""
+
+    lines: tuple[LogLine, ...]
+    first: int | None
+    """The sequence number of the first line that was looked at; None where there was none."""
+    last: int
+    """That of the last one; where there was none, the place behind which was looked."""
+    more: bool
+    """Whether there may be more of them: behind `last`, or where the end of the log was asked for, before `first`."""

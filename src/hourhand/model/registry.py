@@ -42,6 +42,8 @@ class Executor:
     kind: ExecutorKind = ExecutorKind.NATIVE
     started_at: datetime | None = None
     last_heartbeat: datetime | None = None
+    alive: bool = True
+    """Whether it has shown a sign of life within a lease, by the store's clock."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

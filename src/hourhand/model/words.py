@@ -140,6 +140,15 @@ class ExecutorKind(StrEnum):
     XXL = "xxl"
 
 
+class LineLevel(StrEnum):
+    """How grave a line of an instance log is, the least first."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class Role(StrEnum):
     """What somebody may do; each may do all that those before it may."""
 

@@ -106,6 +106,31 @@ class Cron:
         day = _JANUARY[year] + days.bit_length() - 1
         return day * _DAY + (self.clock.bit_length() - 1) * 60 + self.last_second
 
+    def between(self, low: int, high: int) -> int:
+        """Return how many local seconds match from `low` up to `high`, which is no part of it."""
+        if high <= low:
+            return 0
+        (first, early), (last, late) = divmod(low, _DAY), divmod(high, _DAY)
+        whole = self.clock.bit_count() * self.seconds.bit_count() * self._days(first, last)
+        return whole - self._within(first, early) + self._within(last, late)
+
+    def _days(self, first: int, last: int) -> int:
+        """Return how many days match from one up to another."""
+        found = 0
+        for year in range(bisect_right(_JANUARY, first) - 1, bisect_right(_JANUARY, last)):
+            low, high = max(first - _JANUARY[year], 0), max(last - _JANUARY[year], 0)
+            found += (self.calendar[year] & (1 << high) - 1 >> low << low).bit_count()
+        return found
+
+    def _within(self, day: int, rest: int) -> int:
+        """Return how many seconds of a day match before one of them."""
+        year = bisect_right(_JANUARY, day) - 1
+        if not self.calendar[year] >> day - _JANUARY[year] & 1:
+            return 0
+        minute, second = divmod(rest, 60)
+        found = (self.clock & (1 << minute) - 1).bit_count() * self.seconds.bit_count()
+        return found + (self.clock >> minute & 1) * (self.seconds & (1 << second) - 1).bit_count()
+
 
 def compile_cron(fields: tuple[str, ...]) -> Cron:
     """Compile 5 fields as Vixie cron, 6 or 7 as Quartz.

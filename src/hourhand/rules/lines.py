@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
+
+from hourhand.model.words import LineLevel
 
 OF_ONE_ATTEMPT = 2**32
 FIRST_OF_CALLBACKS = 2**31
 """Lines of callbacks have the upper half of an attempt's counters, so that they never meet those of its executor."""
 LARGEST_SEQ = 2**53
+SLIGHT = ("debug", "trace", "notset")
+"""Levels below info. A handler may write any word as the level of a line; one that is not known counts as info."""
+_ERRORS = ("error", "critical", "fatal")
+GRAVE: Mapping[LineLevel, tuple[str, ...]] = {
+    LineLevel.WARNING: ("warning", "warn", *_ERRORS),
+    LineLevel.ERROR: _ERRORS,
+}
+"""Levels that are at least so grave. A line with an exception is an error, whatever its level is."""
 
 _WRITTEN = re.compile(r"(-1|[0-9]{1,16})(?::([0-9]{1,16}))?", re.ASCII)
 

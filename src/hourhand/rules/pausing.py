@@ -26,10 +26,14 @@ def closed(pauses: Iterable[Covered], group_id: int) -> bool:
     return any(closes(one, group_id) for one in pauses)
 
 
+def is_resting(pauses: Iterable[Covered], task_id: int, group_id: int) -> bool:
+    """Whether the schedule of the task rests under one of these."""
+    return any(one == (PauseScope.TASK, task_id) or closes(one, group_id) for one in pauses)
+
+
 def covers(rest: Rest, task_id: int, group_id: int) -> bool:
     """Whether the task's schedule rests under this pause, or in this window while it is open."""
-    by_itself = rest.scope is PauseScope.TASK and rest.scope_id == task_id
-    return by_itself or closes((rest.scope, rest.scope_id), group_id)
+    return is_resting([(rest.scope, rest.scope_id)], task_id, group_id)
 
 
 @dataclass(frozen=True, slots=True)

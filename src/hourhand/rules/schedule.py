@@ -183,6 +183,34 @@ def previous_instant(schedule: Schedule, at: datetime, anchor: datetime | None =
             assert_never(schedule)
 
 
+def count_instants(schedule: Schedule, begin: datetime, end: datetime, anchor: datetime | None = None) -> int:
+    """Return how many instants lie from `begin` up to `end`, which is no part of it, without going through them.
+
+    Raises:
+        ValueError: `@every` without an anchor.
+    """
+    if end <= begin:
+        return 0
+    match schedule:
+        case CronSchedule(timezone=zone, cron=cron):
+            # Rounded up: a whole second lies before a time if it lies before the next whole second.
+            first, last = (-((zones.EPOCH - one) // zones.SECOND) for one in (begin, end))
+            return zones.count_seconds(cron, zone, first, last, fixed=cron.fixed)
+        case Every():
+            return number_from(schedule, end, anchor) - number_from(schedule, begin, anchor)
+        case At(instant=instant):
+            return int(begin <= instant < end)
+        case After() | Upstream() | Manual():
+            return 0
+        case _:  # pragma: no cover
+            assert_never(schedule)
+
+
+def number_from(schedule: Every, at: datetime, anchor: datetime | None) -> int:
+    """Return which instant of a fixed rate is the first that is not before `at`; they are numbered from 1."""
+    return max(-((_anchor(schedule, anchor) - at) // schedule.period), 1)
+
+
 def is_clocked(schedule: Schedule) -> bool:
     """Tell whether the instants follow from the clock alone."""
     return isinstance(schedule, CronSchedule | Every | At)

@@ -53,6 +53,11 @@ def upcoming(schedule: Schedule, first: datetime, count: int, anchor: datetime, 
     return Upcoming(tuple(found), notes, more=instant is not None)
 
 
+def skipped_by(rest: Stretch) -> str:
+    """What is to be known about an instant that lies in a rest."""
+    return f"it falls into {_what(rest)} and is skipped"
+
+
 def _run(schedule: Schedule, first: datetime, end: datetime, anchor: datetime) -> SkipRun:
     last = previous_instant(schedule, end - timedelta(microseconds=1), anchor)
     return run_of(SkipReason.WINDOW, schedule, anchor, first, first if last is None else max(first, last))

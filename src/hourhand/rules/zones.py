@@ -25,7 +25,7 @@ from hourhand.rules.cron_fields import Refused
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 END: Final = int(datetime(2200, 1, 1, tzinfo=UTC).timestamp())
 
-_SECOND: Final = timedelta(seconds=1)
+SECOND: Final = timedelta(seconds=1)
 # Tables begin and end this far outside the instants asked for, so that no local time near the edges is missing.
 _MARGIN: Final = 2 * 86_400
 # Most questions are about this century's first half; its table costs a quarter of the whole one.
@@ -43,6 +43,9 @@ class Pattern(Protocol):
 
     def preceding(self, local: int) -> int:
         """Return the last member not after `local`, or less than any table holds."""
+
+    def between(self, low: int, high: int) -> int:
+        """Return how many members there are from `low` up to `high`, which is no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,23 @@ class Zone:
             if not hit <= finish <= high:
                 high, hit = finish, pattern.preceding(finish)
         return hit - offsets[span]
+
+    def count_fixed(self, pattern: Pattern, first: int, end: int) -> int:
+        """Return how many instants there are from `first` up to `end` by the fixed rule."""
+        found = pattern.between(self._peak(first - 1) + 1, self._peak(end - 1) + 1)
+        # All local times that a gap skips are reached at its end, which is one instant.
+        for gap in self.transitions(first, end - 1):
+            found -= max(pattern.between(self._peak(gap.instant - 1) + 1, self._peak(gap.instant) + 1) - 1, 0)
+        return found
+
+    def count_elapsed(self, pattern: Pattern, first: int, end: int) -> int:
+        """Return how many instants there are from `first` up to `end` by the elapsed rule."""
+        edges = [first, *(one.instant for one in self.transitions(first + 1, end - 1)), end]
+        span = bisect_right(self.edges, first) - 1
+        return sum(
+            pattern.between(low + offset, high + offset)
+            for low, high, offset in zip(edges, edges[1:], self.offsets[span:], strict=False)
+        )
 
     def reached(self, local: int) -> int | None:
         """Return the first instant at which the wall clock has reached `local`, or None beyond the table."""
@@ -161,9 +181,18 @@ def previous_second(pattern: Pattern, zone: str, at: int, *, fixed: bool) -> int
     return found if found is not None and found >= 0 else None
 
 
+def count_seconds(pattern: Pattern, zone: str, first: int, end: int, *, fixed: bool) -> int:
+    """Return how many instants the pattern has in the zone from `first` up to `end`, between 1970 and 2199."""
+    first, end = max(first, 0), min(end, END)
+    if end <= first:
+        return 0
+    table = covering(zone, end)
+    return table.count_fixed(pattern, first, end) if fixed else table.count_elapsed(pattern, first, end)
+
+
 def first_pass(zone: str, local: timedelta) -> timedelta:
     """Map one local time (since 1970-01-01T00:00 on the wall clock, up to 2199) onto its instant by the fixed rule."""
-    second = local // _SECOND
+    second = local // SECOND
     table = covering(zone, second)
     span = bisect_left(table.peaks, second)
     return max(timedelta(seconds=table.edges[span]), local - timedelta(seconds=table.offsets[span]))
@@ -201,7 +230,7 @@ def _names() -> frozenset[str]:
 
 def _offset(zone: ZoneInfo, instant: int) -> int:
     local = datetime.fromtimestamp(instant, zone)
-    return (local.replace(tzinfo=UTC) - EPOCH) // _SECOND - instant
+    return (local.replace(tzinfo=UTC) - EPOCH) // SECOND - instant
 
 
 def _change(zone: ZoneInfo, left: int, right: int, new: int) -> int:

@@ -12,7 +12,7 @@ from hourhand.model.words import OutcomeKind, Status
 from hourhand.rules.definition import check_json
 from hourhand.rules.endings import ending_attempt
 from hourhand.rules.lines import of_callback
-from hourhand.store.database import Tx
+from hourhand.store.database import Row, Tx
 from hourhand.store.ids import first_day
 from hourhand.store.schema import RUNNING, execution_logs, instance_attempts, instance_logs, task_instances
 from hourhand.store.sql import insert, plus_seconds, records, store_clock
@@ -200,18 +200,20 @@ async def read_lines(tx: Tx, instance_id: int, *, after: int, limit: int, before
         rows = await tx.fetch(_READ_LINES, **wanted)
     else:
         rows = list(reversed(await tx.fetch(_READ_LAST_LINES, **wanted, before=before)))
-    return [
-        LogLine(
-            seq=row["seq"],
-            logged_at=row["logged_at"],
-            message=row["message"],
-            level=row["level"],
-            phase=row["phase"],
-            stream=row["stream"],
-            exception=row["exception"],
-        )
-        for row in rows
-    ]
+    return [line_of(row) for row in rows]
+
+
+def line_of(row: Row) -> LogLine:
+    """A line from its row."""
+    return LogLine(
+        seq=row["seq"],
+        logged_at=row["logged_at"],
+        message=row["message"],
+        level=row["level"],
+        phase=row["phase"],
+        stream=row["stream"],
+        exception=row["exception"],
+    )
 
 
 async def read_attempts(tx: Tx, instance_id: int) -> list[AttemptRecord]:

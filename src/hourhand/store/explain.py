@@ -224,7 +224,9 @@ async def _lanes(tx: Tx, instance: Instance, now: datetime, lease_seconds: float
     (group,) = await tx.fetch(_GROUP, group_id=instance.group_id)
     alive = await alive_executors(tx, lease_seconds)
     heard = {one.id for one, _ in alive}
-    silent = [one.id for one in await list_executors(tx) if one.group == group["name"] and one.id not in heard]
+    silent = [
+        one.id for one in await list_executors(tx, lease_seconds) if one.group == group["name"] and one.id not in heard
+    ]
     ahead = 0
     if instance.status is Status.PENDING:
         first = _first_in_lane(instance.priority, apart=isolated(instance.loss_count))

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import BigInteger, bindparam, func, select, union
 
 from hourhand.model.errors import NotFound
 from hourhand.model.graph import Graph, GraphEdge, GraphNode
 from hourhand.model.words import Status, TaskType
+from hourhand.rules.pausing import is_resting
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
+from hourhand.store.rests import covered_now
 from hourhand.store.rows import readable
-from hourhand.store.schema import RUNNING, groups, task_dependencies, task_instances, task_instants, tasks
+from hourhand.store.schema import (
+    RUNNING,
+    execution_logs,
+    groups,
+    task_dependencies,
+    task_instances,
+    task_instants,
+    tasks,
+)
 from hourhand.store.sql import any_of
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id
 
 MOST_EDGES = 5_000
+MOST_WAITING = 100
 
 _lower = tasks.alias("lower")
 _upper = tasks.alias("upper")
@@ -57,6 +68,25 @@ _newest = (
     .correlate(tasks)
     .scalar_subquery()
 )
+_waiting = (
+    select(task_instances.c.id)
+    .where(task_instances.c.task_id == tasks.c.id, task_instances.c.status != RUNNING)
+    # In the order of the index: else PostgreSQL would rather read the whole table.
+    .order_by(task_instances.c.scheduled_time.desc())
+    .limit(MOST_WAITING)
+    .correlate(tasks)
+    .subquery("waiting")
+)
+_ending = (
+    select(func.max(execution_logs.c.instance_id))
+    .where(
+        execution_logs.c.task_id == task_instants.c.task_id,
+        execution_logs.c.end_time == task_instants.c.ended_at,  # written in one transaction, by one clock
+        execution_logs.c.scheduled_time == task_instants.c.scheduled_time,
+    )
+    .correlate(task_instants)
+    .scalar_subquery()
+)
 _NODES = Statement(
     select(
         tasks.c.id,
@@ -68,6 +98,8 @@ _NODES = Statement(
         tasks.c.enabled,
         task_instants.c.outcome,
         task_instants.c.scheduled_time,
+        _ending.label("instance_id"),
+        select(func.count()).select_from(_waiting).correlate(tasks).scalar_subquery().label("waiting"),
     )
     .join(groups, groups.c.id == tasks.c.group_id)
     .outerjoin(task_instants, (task_instants.c.task_id == tasks.c.id) & (task_instants.c.scheduled_time == _newest))
@@ -75,14 +107,19 @@ _NODES = Statement(
     .order_by(tasks.c.name)
 )
 _RUNNING = Statement(
-    select(task_instances.c.task_id)
+    select(task_instances.c.task_id, func.max(task_instances.c.id).label("id"), func.count().label("count"))
     .where(
         task_instances.c.status == RUNNING,
         task_instances.c.executor_id.is_not(None),  # the index of what runs
         any_of(task_instances.c.task_id, "ids"),
     )
-    .distinct()
+    .group_by(task_instances.c.task_id)
 )
+
+
+async def running_of(tx: Tx, ids: Iterable[int]) -> dict[int, Row]:
+    """The newest instance that runs of each of these tasks, and how many do; tasks of which none does are left out."""
+    return {row["task_id"]: row for row in await tx.fetch(_RUNNING, ids=sorted(ids))}
 
 
 async def graph(tx: Tx, *, task_id: int | None, group_ids: Sequence[int] | None) -> Graph:
@@ -97,15 +134,18 @@ async def graph(tx: Tx, *, task_id: int | None, group_ids: Sequence[int] | None)
     else:
         edges = await tx.fetch(_ALL, most=most)
     shown = edges[:MOST_EDGES]
-    ids = {one for row in shown for one in (row["task_id"], row["depends_on_id"])} | ({task_id} - {None})
+    ids: set[int] = {one for row in shown for one in (row["task_id"], row["depends_on_id"])}
+    ids |= set() if task_id is None else {task_id}
     rows = await tx.fetch(_NODES, ids=sorted(ids))
     if task_id is not None:
         if not any(row["id"] == task_id for row in rows):
             raise NotFound("task", task_id)
         if group_ids is not None:
             rows = [row for row in rows if row["group_id"] in group_ids]
-    running = {row["task_id"] for row in await tx.fetch(_RUNNING, ids=sorted(ids))}
-    nodes = readable(rows, lambda row: _node(row, running=row["id"] in running))
+    running, covered = await running_of(tx, ids), await covered_now(tx)
+    nodes = readable(
+        rows, lambda row: _node(row, running.get(row["id"]), paused=is_resting(covered, row["id"], row["group_id"]))
+    )
     there = {node.id for node in nodes}
     return Graph(
         nodes=tuple(nodes),
@@ -118,7 +158,7 @@ async def graph(tx: Tx, *, task_id: int | None, group_ids: Sequence[int] | None)
     )
 
 
-def _node(row: Row, *, running: bool) -> GraphNode:
+def _node(row: Row, running: Row | None, *, paused: bool) -> GraphNode:
     return GraphNode(
         id=row["id"],
         name=row["name"],
@@ -126,7 +166,10 @@ def _node(row: Row, *, running: bool) -> GraphNode:
         type=TaskType(row["type"]),
         schedule=row["schedule"],
         enabled=row["enabled"],
-        running=running,
+        running=running is not None,
         last_outcome=None if row["outcome"] is None else Status(row["outcome"]),
         last_time=row["scheduled_time"],
+        instance_id=row["instance_id"] if running is None else running["id"],
+        waiting=row["waiting"],
+        paused=paused,
     )

@@ -25,7 +25,7 @@ from hourhand.store.callers import Caller, caller_of, elsewhere, translate
 from hourhand.store.database import Database, Row, Tx
 from hourhand.store.definitions import tasks_by_id
 from hourhand.store.instants import targets_of
-from hourhand.store.listing import SELECT_LIVING
+from hourhand.store.listing_statements import SELECT_LIVING
 from hourhand.store.registry import alive_executors, lane_ids
 from hourhand.store.rows import instance_of
 from hourhand.store.schema import task_instances

@@ -23,6 +23,8 @@ from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, from_micros, to_micros
 
 LAST = 50
+LOOKED_AT = 200
+"""Among so many endings of a task its successes are looked for, lest all be read of one that never succeeds."""
 LATELY = timedelta(days=7)
 _living = task_instances.c
 _SHOWN = (
@@ -70,16 +72,22 @@ def _running(*, grouped: bool, typed: bool) -> Statement:
 def _usual(gather: str) -> Statement:
     """The last successes of each of some tasks, by one probe of the task's index each."""
     each = records("each", {"id": Id})
-    last = (
-        select(execution_logs.c.duration_ms)
+    endings = (
+        select(execution_logs.c.duration_ms, execution_logs.c.status, execution_logs.c.end_time, execution_logs.c.id)
         .where(
             execution_logs.c.task_id == each.c.id,
             execution_logs.c.end_time >= bindparam("since", type_=Instant()),
-            execution_logs.c.status == constant("success"),
         )
         .order_by(execution_logs.c.end_time.desc(), execution_logs.c.id.desc())
-        .limit(LAST)
+        .limit(LOOKED_AT)
         .correlate(each)
+        .subquery("endings")
+    )
+    last = (
+        select(endings.c.duration_ms)
+        .where(endings.c.status == constant("success"))
+        .order_by(endings.c.end_time.desc(), endings.c.id.desc())
+        .limit(LAST)
         .subquery("last")
     )
     gathered = select(getattr(func, gather)(last.c.duration_ms)).correlate(each).scalar_subquery()
@@ -122,10 +130,15 @@ async def long_running(
 
 
 async def _medians(tx: Tx, task_ids: Collection[int], since: datetime) -> dict[int, float]:
+    return {one: float(median(some)) for one, some in (await durations(tx, task_ids, since)).items()}
+
+
+async def durations(tx: Tx, task_ids: Collection[int], since: datetime) -> dict[int, list[int]]:
+    """How long the last successes of each task took, in milliseconds; tasks without any are left out."""
     if not task_ids:
         return {}
     rows = await tx.fetch(_USUAL[tx.dialect], each=[{"id": one} for one in sorted(task_ids)], since=since)
-    return {row["id"]: float(median(_numbers(row["durations"]))) for row in rows if row["durations"] is not None}
+    return {row["id"]: _numbers(row["durations"]) for row in rows if row["durations"] is not None}
 
 
 def _numbers(gathered: str | Sequence[int]) -> list[int]:

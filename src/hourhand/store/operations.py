@@ -23,11 +23,11 @@ from hourhand.rules.operation_tasks import (
 from hourhand.store import audit
 from hourhand.store.database import Tx
 from hourhand.store.edit import create_task
-from hourhand.store.listing import task_by_name
 from hourhand.store.schema import instance_logs
 from hourhand.store.sql import constant, insert, records, store_clock
 from hourhand.store.statements import Statement
 from hourhand.store.submit import Accepted, submit
+from hourhand.store.task_listing import task_by_name
 from hourhand.store.types import Id
 from hourhand.store.values import clean_text
 

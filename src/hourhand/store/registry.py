@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Double, Text, bindparam, delete, exists, select
@@ -42,12 +43,9 @@ _ADD_GROUP = Statement(
     .returning(groups)
 )
 _SELECT_EXECUTORS = select(executors, groups.c.name.label("group")).join(groups, groups.c.id == executors.c.group_id)
-_ALL_EXECUTORS = Statement(_SELECT_EXECUTORS.order_by(executors.c.id))
-_ALIVE = Statement(
-    _SELECT_EXECUTORS.where(
-        executors.c.last_heartbeat >= plus_seconds(lease_clock(), bindparam("ago", type_=Double))
-    ).order_by(executors.c.id)
-)
+_alive = executors.c.last_heartbeat >= plus_seconds(lease_clock(), bindparam("ago", type_=Double))
+_ALL_EXECUTORS = Statement(_SELECT_EXECUTORS.add_columns(_alive.label("alive")).order_by(executors.c.id))
+_ALIVE = Statement(_SELECT_EXECUTORS.where(_alive).order_by(executors.c.id))
 _REGISTERED_COLUMNS = (
     "group_id",
     "address",
@@ -140,9 +138,10 @@ async def list_groups(tx: Tx) -> list[Group]:
     return readable(await tx.fetch(_ALL_GROUPS), group_of)
 
 
-async def list_executors(tx: Tx) -> list[Executor]:
-    """All that are registered: there are hundreds."""
-    return readable(await tx.fetch(_ALL_EXECUTORS), executor_of)
+async def list_executors(tx: Tx, within_seconds: float) -> list[Executor]:
+    """All that are registered: there are hundreds; alive are those that have beaten lately."""
+    rows = await tx.fetch(_ALL_EXECUTORS, ago=-within_seconds)
+    return readable(rows, lambda row: replace(executor_of(row), alive=row["alive"]))
 
 
 async def alive_executors(tx: Tx, within_seconds: float) -> list[tuple[Executor, int]]:

@@ -104,6 +104,51 @@ def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{column} IN (SELECT value FROM json_each({bind}))"
 
 
+class only_on_sqlite(ColumnElement[bool]):  # noqa: N801 - reads as SQL does
+    """A condition that follows from others; PostgreSQL sees that by itself, and would count it twice in its estimates."""
+
+    inherit_cache = False
+    _is_implicitly_boolean = True
+    type = Boolean()
+
+    def __init__(self, condition: ColumnElement[bool]) -> None:
+        self.condition = condition
+
+
+@compiles(only_on_sqlite)
+def _only_on_sqlite(_element: only_on_sqlite, _compiler: SQLCompiler, **_kw: Any) -> str:
+    return "true"
+
+
+@compiles(only_on_sqlite, "sqlite")
+def _only_on_sqlite_there(element: only_on_sqlite, compiler: SQLCompiler, **kw: Any) -> str:
+    return compiler.process(element.condition, **kw)
+
+
+class has_item(ColumnElement[bool]):  # noqa: N801 - reads as SQL does
+    """The JSON list `column` holds the text of the parameter `name`."""
+
+    inherit_cache = False
+    _is_implicitly_boolean = True
+    type = Boolean()
+
+    def __init__(self, column: ColumnElement[Any], name: str) -> None:
+        self.column = column
+        self.bind: BindParameter[Any] = bindparam(name, type_=Text())
+
+
+@compiles(has_item)
+def _has_item(element: has_item, compiler: SQLCompiler, **kw: Any) -> str:
+    column, bind = compiler.process(element.column, **kw), compiler.process(element.bind, **kw)
+    return f"{column} @> jsonb_build_array(CAST({bind} AS text))"
+
+
+@compiles(has_item, "sqlite")
+def _has_item_sqlite(element: has_item, compiler: SQLCompiler, **kw: Any) -> str:
+    column, bind = compiler.process(element.column, **kw), compiler.process(element.bind, **kw)
+    return f"EXISTS (SELECT 1 FROM json_each({column}) WHERE value = {bind})"
+
+
 class _RowSource(FunctionElement[Any]):
     inherit_cache = False
     name = "rows"

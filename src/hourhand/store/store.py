@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hourhand.store.verbs.accounts import Accounts
+from hourhand.store.verbs.agenda import Agenda
 from hourhand.store.verbs.alerting import Alerting
 from hourhand.store.verbs.applying import Applying
 from hourhand.store.verbs.auditing import Auditing
@@ -29,6 +30,7 @@ from hourhand.store.verbs.windows import Windows
 class SqlStore(
     Definitions,
     Time,
+    Agenda,
     Instances,
     Bulk,
     Applying,

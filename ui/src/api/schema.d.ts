@@ -443,7 +443,7 @@ export interface paths {
         };
         /**
          * Endings, newest first
-         * @description List every ending, also those that a retry has superseded.
+         * @description List every ending, also those that a retry has superseded; a page may be short, and have a `next_cursor`.
          *
          *     Needs the role viewer.
          */
@@ -574,6 +574,9 @@ export interface paths {
         /**
          * Instances, the living first, newest first
          * @description List living and ended ones in one shape.
+         *
+         *     A page may have fewer items than its limit, or none, and still have a `next_cursor`: what is asked for is rare, and
+         *     the next page looks further back.
          *
          *     Needs the role viewer.
          */
@@ -715,7 +718,9 @@ export interface paths {
          * What an instance wrote
          * @description Ask again with `after` = `next_after` for what has been written since.
          *
-         *     With `before` = 9007199254740992 it is the end of the log; with the first `seq` that is known, what comes before.
+         *     With `before` = 9007199254740992 it is the end of the log; with `next_before`, what comes before. With `level` or
+         *     `q` up to 20,000 lines are looked at: there may be few items, or none, and `more` of them further on. What a
+         *     command writes has the level info, be it to stdout or to stderr.
          *
          *     Needs the role viewer.
          */
@@ -1043,6 +1048,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules/load": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many instants are to fire, step by step
+         * @description Count what will fire: what falls into a pause or a maintenance window does not. There are at most 1,000 steps.
+         *
+         *     Needs the role viewer.
+         */
+        get: operations["load"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules/preview": {
         parameters: {
             query?: never;
@@ -1059,6 +1086,30 @@ export interface paths {
          *     Needs the role viewer.
          */
         post: operations["preview_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/upcoming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The instants to come of all tasks, the soonest first
+         * @description List the instants of enabled tasks that have not become instances yet.
+         *
+         *     Those that fall into a pause or a maintenance window have a `note`. Of an `@after` only the next is known.
+         *
+         *     Needs the role viewer.
+         */
+        get: operations["list_upcoming"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1275,6 +1326,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/stats/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How single tasks fared lately, and what of them lives
+         * @description Give one item a task, in the order of `ids`; tasks that there are not, or out of reach, are left out.
+         *
+         *     Needs the role viewer.
+         */
+        get: operations["task_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What ran in a period, and what still runs
+         * @description List what still runs, the oldest first, then what ended, the newest first; `truncated` when there is more.
+         *
+         *     What ended more than a day after the period is left out.
+         *
+         *     Needs the role viewer.
+         */
+        get: operations["timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks": {
         parameters: {
             query?: never;
@@ -1353,6 +1450,31 @@ export interface paths {
          *     Needs the role operator.
          */
         post: operations["backfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a failure of a task would block
+         * @description List the tasks that would wait or fail with it, the nearest first.
+         *
+         *     A task that runs anyway (`upstream_failure_policy` run) is not blocked, nor is what depends on it alone; one that
+         *     needs any of several is blocked once all of them are. Those out of reach are only counted: `hidden`.
+         *
+         *     Needs the role viewer.
+         */
+        get: operations["impact"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1738,13 +1860,13 @@ export interface components {
              * Enabled
              * @default true
              */
-            enabled: unknown;
+            enabled?: unknown;
             /**
              * Group Seconds
              * @description What comes within so many seconds after a notice is collected into one
              * @default 60
              */
-            group_seconds: unknown;
+            group_seconds?: unknown;
             /** Name */
             name?: unknown;
             /**
@@ -1752,7 +1874,7 @@ export interface components {
              * @description Whether to tell when it is over
              * @default true
              */
-            notify_recovery: unknown;
+            notify_recovery?: unknown;
             /**
              * Quiet Hours
              * @description When notices are held back, to be told at the end in one
@@ -1768,13 +1890,13 @@ export interface components {
              * @description "all", {"group": name or id} or {"task": name or id}
              * @default all
              */
-            scope: unknown;
+            scope?: unknown;
             /**
              * Targets
              * @description All of them; {"id": …} keeps one of those there are
              * @default []
              */
-            targets: unknown[];
+            targets?: unknown[];
         };
         /**
          * AlertRuleOutput
@@ -1969,25 +2091,25 @@ export interface components {
              * @description Only tell what would be done
              * @default false
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             /**
              * Expected Groups
              * @description The same of groups
              * @default []
              */
-            expected_groups: string[];
+            expected_groups?: string[];
             /**
              * Expected Tasks
              * @description Tasks of other sets that will be there by then: only a dry run takes them to be there
              * @default []
              */
-            expected_tasks: string[];
+            expected_tasks?: string[];
             /**
              * Groups
              * @description Groups that are made when they are missing
              * @default []
              */
-            groups: string[];
+            groups?: string[];
             /**
              * Name
              * @description Who manages its tasks: `file:` and this
@@ -2004,13 +2126,13 @@ export interface components {
              * @description Delete tasks of the set that it no longer has
              * @default false
              */
-            prune: boolean;
+            prune?: boolean;
             /**
              * Take Over
              * @description Manage tasks that an app or another set manages
              * @default false
              */
-            take_over: boolean;
+            take_over?: boolean;
             /**
              * Tasks
              * @description All of them: what is not among them is gone
@@ -2024,12 +2146,12 @@ export interface components {
                  * @description Whether it runs on every executor of the group
                  * @default false
                  */
-                broadcast: boolean;
+                broadcast?: boolean;
                 /**
                  * @description For misfire_policy catch_up: how many missed instants at most
                  * @default 100
                  */
-                catch_up_limit: number;
+                catch_up_limit?: number;
                 /** @description A program and its arguments, or one text for the shell (type: command) */
                 command?: string | string[];
                 /** @description Instances with the same key take turns */
@@ -2038,30 +2160,30 @@ export interface components {
                  * @description How many of those at a time
                  * @default 1
                  */
-                concurrency_limit: number;
+                concurrency_limit?: number;
                 /**
                  * @description Whether all of depends_on are needed, or one
                  * @default all
                  * @enum {string}
                  */
-                dependency_mode: "all" | "any";
+                dependency_mode?: "all" | "any";
                 /**
                  * @description How long it waits for depends_on before it fails
                  * @default 86400
                  */
-                dependency_timeout_seconds: number;
+                dependency_timeout_seconds?: number;
                 /**
                  * @description Names of tasks that must have succeeded, of this set or of the store
                  * @default []
                  */
-                depends_on: string[];
+                depends_on?: string[];
                 /** @description What it is for */
                 description?: string | null;
                 /**
                  * @description Whether it fires
                  * @default true
                  */
-                enabled: boolean;
+                enabled?: boolean;
                 /** @description Labels that an executor must carry to run it */
                 executor_labels?: {
                     [key: string]: string;
@@ -2071,12 +2193,12 @@ export interface components {
                  * @default requeue
                  * @enum {string}
                  */
-                executor_loss_policy: "requeue" | "fail";
+                executor_loss_policy?: "requeue" | "fail";
                 /**
                  * @description Whose executors run it
                  * @default default
                  */
-                group: string;
+                group?: string;
                 /** @description A handler of an app (type: python) */
                 handler?: string;
                 /** @description How often it is tried again after a failure */
@@ -2085,13 +2207,13 @@ export interface components {
                  * @description An instant that is late by less than this is not missed
                  * @default 60
                  */
-                misfire_grace_seconds: number;
+                misfire_grace_seconds?: number;
                 /**
                  * @description What becomes of instants that were missed
                  * @default fire_once
                  * @enum {string}
                  */
-                misfire_policy: "fire_once" | "skip" | "catch_up";
+                misfire_policy?: "fire_once" | "skip" | "catch_up";
                 /** @description What the task is called; no other task has the same name */
                 name: string;
                 /**
@@ -2099,7 +2221,7 @@ export interface components {
                  * @default skip
                  * @enum {string}
                  */
-                overlap_policy: "skip" | "serial" | "replace" | "parallel";
+                overlap_policy?: "skip" | "serial" | "replace" | "parallel";
                 /** @description Whom to ask about it */
                 owner?: string | null;
                 /** @description What is run, by type; what command, url or handler says is left out here */
@@ -2110,35 +2232,35 @@ export interface components {
                  * @description 0 (highest) to 9
                  * @default 5
                  */
-                priority: number;
+                priority?: number;
                 /**
                  * @description How that time grows from retry to retry
                  * @default exponential
                  * @enum {string}
                  */
-                retry_backoff: "fixed" | "exponential";
+                retry_backoff?: "fixed" | "exponential";
                 /**
                  * @description The time before the first retry
                  * @default 10
                  */
-                retry_delay_seconds: number;
+                retry_delay_seconds?: number;
                 /**
                  * @description When it fires: a cron expression, @every 30s, @daily, @manual …
                  * @default @manual
                  */
-                schedule: string;
+                schedule?: string;
                 /**
                  * @description Words to find it by
                  * @default []
                  */
-                tags: string[];
+                tags?: string[];
                 /** @description After this time an attempt is stopped */
                 timeout_seconds?: number | null;
                 /**
                  * @description The zone of the schedule, such as Asia/Shanghai
                  * @default UTC
                  */
-                timezone: string;
+                timezone?: string;
                 /**
                  * @description How it is run; it follows from command, url or handler
                  * @enum {string}
@@ -2149,7 +2271,7 @@ export interface components {
                  * @default wait
                  * @enum {string}
                  */
-                upstream_failure_policy: "wait" | "fail" | "run";
+                upstream_failure_policy?: "wait" | "fail" | "run";
                 /** @description An address to call (type: http) */
                 url?: string;
             }[];
@@ -2330,11 +2452,73 @@ export interface components {
             to: string;
         };
         /**
+         * Bar
+         * @description From when to when an executor had an instance, the last time it did; `end_time` is None while it runs.
+         * @example {
+         *       "attempt": 1,
+         *       "executor_id": "host-1-4711",
+         *       "group": "default",
+         *       "instance_id": 42,
+         *       "start_time": "2026-11-15T01:00:00Z",
+         *       "status": "running",
+         *       "task_id": 7,
+         *       "task_name": "close_books",
+         *       "end_time": null
+         *     }
+         */
+        Bar: {
+            /** Attempt */
+            attempt: number;
+            /** End Time */
+            end_time: string | null;
+            /** Executor Id */
+            executor_id: string | null;
+            /** Group */
+            group: string;
+            /** Instance Id */
+            instance_id: number;
+            /**
+             * Start Time
+             * Format: date-time
+             */
+            start_time: string;
+            status: components["schemas"]["Status"];
+            /** Task Id */
+            task_id: number;
+            /** Task Name */
+            task_name: string;
+        };
+        /**
          * BlockedBy
          * @description What a planned instance waits for, in the order in which the obstacles are cleared.
          * @enum {string}
          */
         BlockedBy: "dispatch" | "dependencies" | "permit";
+        /**
+         * BlockedTask
+         * @description A task that a failure of another would keep from running.
+         * @example {
+         *       "depth": 1,
+         *       "group": "default",
+         *       "name": "report",
+         *       "policy": "wait",
+         *       "task_id": 8,
+         *       "next_fire_at": null
+         *     }
+         */
+        BlockedTask: {
+            /** Depth */
+            depth: number;
+            /** Group */
+            group: string;
+            /** Name */
+            name: string;
+            /** Next Fire At */
+            next_fire_at: string | null;
+            policy: components["schemas"]["UpstreamFailurePolicy"];
+            /** Task Id */
+            task_id: number;
+        };
         /**
          * Bulk
          * @description What was found and done.
@@ -2371,6 +2555,26 @@ export interface components {
              * @description At most 20 of those that were left as they are
              */
             refused: components["schemas"]["Refused"][];
+        };
+        /**
+         * BusyTask
+         * @description A task, and how often it is to fire in a period.
+         * @example {
+         *       "count": 12,
+         *       "group": "default",
+         *       "task_id": 7,
+         *       "task_name": "close_books"
+         *     }
+         */
+        BusyTask: {
+            /** Count */
+            count: number;
+            /** Group */
+            group: string;
+            /** Task Id */
+            task_id: number;
+            /** Task Name */
+            task_name: string;
         };
         /**
          * CalendarEdit
@@ -2570,46 +2774,46 @@ export interface components {
              * Connections
              * @default 0
              */
-            connections: number;
+            connections?: number;
             /**
              * Connections Of Ours
              * @default 0
              */
-            connections_of_ours: number;
+            connections_of_ours?: number;
             /**
              * Dead Rows
              * @default 0
              */
-            dead_rows: number;
+            dead_rows?: number;
             /**
              * Default Partitions
              * @default []
              */
-            default_partitions: string[];
+            default_partitions?: string[];
             /** Dialect */
             dialect: string;
             /**
              * Idle
              * @default []
              */
-            idle: components["schemas"]["Idle"][];
+            idle?: components["schemas"]["Idle"][];
             /**
              * Live Rows
              * @default 0
              */
-            live_rows: number;
+            live_rows?: number;
             /** Major */
             major: number;
             /**
              * May Create
              * @default true
              */
-            may_create: boolean;
+            may_create?: boolean;
             /**
              * Read Only
              * @default false
              */
-            read_only: boolean;
+            read_only?: boolean;
             /** Settings */
             settings?: {
                 [key: string]: string;
@@ -2618,7 +2822,7 @@ export interface components {
              * Tables Lacking
              * @default []
              */
-            tables_lacking: string[];
+            tables_lacking?: string[];
             /** Version */
             version: string;
         };
@@ -2663,7 +2867,7 @@ export interface components {
              * @description Whether to connect first, and to refuse what cannot be reached
              * @default true
              */
-            test: boolean;
+            test?: boolean;
             /**
              * Url
              * @description A URL such as `postgresql://user:password@host:port/database?sslmode=verify-full`, in place of the fields
@@ -3191,22 +3395,22 @@ export interface components {
              * Alert Rules
              * @default 0
              */
-            alert_rules: number;
+            alert_rules?: number;
             /**
              * Audit Sealed
              * @default 0
              */
-            audit_sealed: number;
+            audit_sealed?: number;
             /**
              * Audit Unsealed
              * @default 0
              */
-            audit_unsealed: number;
+            audit_unsealed?: number;
             /**
              * Audit Unsealed Seconds
              * @default 0
              */
-            audit_unsealed_seconds: number;
+            audit_unsealed_seconds?: number;
             /** Cycle Seconds */
             cycle_seconds?: number | null;
             /** Days Ahead */
@@ -3215,17 +3419,17 @@ export interface components {
              * Demands
              * @default []
              */
-            demands: components["schemas"]["Demand"][];
+            demands?: components["schemas"]["Demand"][];
             /**
              * Executors
              * @default []
              */
-            executors: components["schemas"]["SeenExecutor"][];
+            executors?: components["schemas"]["SeenExecutor"][];
             /**
              * Groups
              * @default []
              */
-            groups: components["schemas"]["GroupFigures"][];
+            groups?: components["schemas"]["GroupFigures"][];
             /** Ledger Floor */
             ledger_floor?: string | null;
             /**
@@ -3239,37 +3443,37 @@ export interface components {
              * Overdue Seconds
              * @default 0
              */
-            overdue_seconds: number;
+            overdue_seconds?: number;
             /**
              * Programs
              * @default []
              */
-            programs: components["schemas"]["Program"][];
+            programs?: components["schemas"]["Program"][];
             /**
              * Resting
              * @default []
              */
-            resting: components["schemas"]["Resting"][];
+            resting?: components["schemas"]["Resting"][];
             /**
              * Secrets
              * @default 0
              */
-            secrets: number;
+            secrets?: number;
             /**
              * Tasks Due
              * @default 0
              */
-            tasks_due: number;
+            tasks_due?: number;
             /**
              * Tasks Left Out
              * @default false
              */
-            tasks_left_out: boolean;
+            tasks_left_out?: boolean;
             /**
              * Unsent
              * @default []
              */
-            unsent: components["schemas"]["Unsent"][];
+            unsent?: components["schemas"]["Unsent"][];
         };
         /**
          * ExecutionLog
@@ -3458,6 +3662,7 @@ export interface components {
          * @description A process that claims and executes instances.
          * @example {
          *       "address": "",
+         *       "alive": true,
          *       "capacity": 32,
          *       "group": "default",
          *       "hostname": "host-1",
@@ -3477,6 +3682,8 @@ export interface components {
         Executor: {
             /** Address */
             address: string;
+            /** Alive */
+            alive: boolean;
             /** Capacity */
             capacity: number;
             /** Group */
@@ -3712,12 +3919,15 @@ export interface components {
          *           "enabled": true,
          *           "group": "default",
          *           "id": 7,
+         *           "instance_id": 42,
          *           "last_outcome": "success",
          *           "last_time": "2026-11-15T01:00:00Z",
          *           "name": "close_books",
+         *           "paused": false,
          *           "running": false,
          *           "schedule": "0 9 * * MON-FRI",
-         *           "type": "command"
+         *           "type": "command",
+         *           "waiting": 0
          *         }
          *       ],
          *       "truncated": false
@@ -3752,12 +3962,15 @@ export interface components {
          *       "enabled": true,
          *       "group": "default",
          *       "id": 7,
+         *       "instance_id": 42,
          *       "last_outcome": "success",
          *       "last_time": "2026-11-15T01:00:00Z",
          *       "name": "close_books",
+         *       "paused": false,
          *       "running": false,
          *       "schedule": "0 9 * * MON-FRI",
-         *       "type": "command"
+         *       "type": "command",
+         *       "waiting": 0
          *     }
          */
         GraphNode: {
@@ -3767,16 +3980,22 @@ export interface components {
             group: string;
             /** Id */
             id: number;
+            /** Instance Id */
+            instance_id: number | null;
             last_outcome: components["schemas"]["Status"] | null;
             /** Last Time */
             last_time: string | null;
             /** Name */
             name: string;
+            /** Paused */
+            paused: boolean;
             /** Running */
             running: boolean;
             /** Schedule */
             schedule: string;
             type: components["schemas"]["TaskType"];
+            /** Waiting */
+            waiting: number;
         };
         /**
          * Group
@@ -3821,12 +4040,12 @@ export interface components {
              * Address List
              * @default []
              */
-            address_list: string[];
+            address_list?: string[];
             /**
              * @description Whether its executors register themselves or are listed by hand
              * @default auto
              */
-            address_type: components["schemas"]["AddressType"];
+            address_type?: components["schemas"]["AddressType"];
             /**
              * Title
              * @example The year's end
@@ -3842,49 +4061,49 @@ export interface components {
              * Due
              * @default 0
              */
-            due: number;
+            due?: number;
             /**
              * Executors
              * @default 0
              */
-            executors: number;
+            executors?: number;
             /** Group */
             group: string;
             /**
              * Later
              * @default 0
              */
-            later: number;
+            later?: number;
             /**
              * Oldest Due Seconds
              * @default 0
              */
-            oldest_due_seconds: number;
+            oldest_due_seconds?: number;
             /**
              * Planned
              * @default 0
              */
-            planned: number;
+            planned?: number;
             /**
              * Running
              * @default 0
              */
-            running: number;
+            running?: number;
             /**
              * Slots
              * @default 0
              */
-            slots: number;
+            slots?: number;
             /**
              * Slots Used
              * @default 0
              */
-            slots_used: number;
+            slots_used?: number;
             /**
              * Zombies
              * @default 0
              */
-            zombies: number;
+            zombies?: number;
         };
         /**
          * GroupInput
@@ -3895,12 +4114,12 @@ export interface components {
              * Address List
              * @default []
              */
-            address_list: string[];
+            address_list?: string[];
             /**
              * @description Whether its executors register themselves or are listed by hand
              * @default auto
              */
-            address_type: components["schemas"]["AddressType"];
+            address_type?: components["schemas"]["AddressType"];
             /**
              * Name
              * @example billing
@@ -3998,6 +4217,35 @@ export interface components {
             pid: number;
             /** Seconds */
             seconds: number;
+        };
+        /**
+         * Impact
+         * @description What a failure of one task would block, the nearest first.
+         * @example {
+         *       "hidden": 0,
+         *       "items": [
+         *         {
+         *           "depth": 1,
+         *           "group": "default",
+         *           "name": "report",
+         *           "policy": "wait",
+         *           "task_id": 8,
+         *           "next_fire_at": null
+         *         }
+         *       ],
+         *       "truncated": false,
+         *       "next_cursor": null
+         *     }
+         */
+        Impact: {
+            /** Hidden */
+            hidden: number;
+            /** Items */
+            items: components["schemas"]["BlockedTask"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Truncated */
+            truncated: boolean;
         };
         /**
          * Instance
@@ -4181,13 +4429,40 @@ export interface components {
              * @description Really all of them
              * @default false
              */
-            all: boolean;
+            all?: boolean;
+            /**
+             * Args
+             * @description A part of the arguments, as JSON, in any case; blanks do not count
+             */
+            args?: string | null;
+            /** Data Source Id */
+            data_source_id?: number | null;
+            /**
+             * Error
+             * @description A part of the `error_message`, in any case; to retry only
+             */
+            error?: string | null;
+            /**
+             * Exclude
+             * @description A part that the task's name must not have
+             */
+            exclude?: string | null;
             /** Executor Id */
             executor_id?: string | null;
             /** From */
             from?: string | null;
             /** Group */
             group?: string | null;
+            /**
+             * Owner
+             * @description The task's owner
+             */
+            owner?: string | null;
+            /**
+             * Q
+             * @description A part of the task's name, in any case
+             */
+            q?: string | null;
             /** @description Unless given: all that live, or to retry, what failed */
             status?: components["schemas"]["Status"] | null;
             /** Task Id */
@@ -4230,7 +4505,7 @@ export interface components {
              * @description Only count
              * @default false
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             filter: components["schemas"]["InstanceChoice"];
             /**
              * Reason
@@ -4341,14 +4616,94 @@ export interface components {
             next_cursor?: null;
         };
         /**
+         * LineLevel
+         * @description How grave a line of an instance log is, the least first.
+         * @enum {string}
+         */
+        LineLevel: "debug" | "info" | "warning" | "error";
+        /**
          * Lines
-         * @description Some lines, and what to ask for `after` next.
+         * @description Some lines, and where to go on.
          */
         Lines: {
             /** Items */
             items: components["schemas"]["LogLine"][];
-            /** Next After */
+            /**
+             * More
+             * @description Whether there may be more in the direction that was asked for
+             */
+            more: boolean;
+            /**
+             * Next After
+             * @description What to ask for `after` next: the last `seq` that was looked at
+             */
             next_after: number;
+            /**
+             * Next Before
+             * @description What to ask for `before` next: the first `seq` that was looked at; null where there was none
+             */
+            next_before: number | null;
+        };
+        /**
+         * Load
+         * @description How many instants are to fire, step by step.
+         * @example {
+         *       "busiest": [
+         *         {
+         *           "count": 12,
+         *           "group": "default",
+         *           "task_id": 7,
+         *           "task_name": "close_books"
+         *         }
+         *       ],
+         *       "from": "2026-11-15T01:00:00Z",
+         *       "items": [
+         *         {
+         *           "at": "2026-11-15T01:00:00Z",
+         *           "count": 12
+         *         }
+         *       ],
+         *       "step_seconds": 3600,
+         *       "to": "2026-11-15T02:00:00Z",
+         *       "truncated": false
+         *     }
+         */
+        Load: {
+            /** Busiest */
+            busiest: components["schemas"]["BusyTask"][];
+            /**
+             * From
+             * Format: date-time
+             */
+            from: string;
+            /** Items */
+            items: components["schemas"]["LoadStep"][];
+            /** Step Seconds */
+            step_seconds: number;
+            /**
+             * To
+             * Format: date-time
+             */
+            to: string;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
+         * LoadStep
+         * @description How many instants lie in one step of a period.
+         * @example {
+         *       "at": "2026-11-15T01:00:00Z",
+         *       "count": 12
+         *     }
+         */
+        LoadStep: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Count */
+            count: number;
         };
         /**
          * LogLine
@@ -4546,13 +4901,13 @@ export interface components {
              * Enabled
              * @default true
              */
-            enabled: unknown;
+            enabled?: unknown;
             /**
              * Group Seconds
              * @description What comes within so many seconds after a notice is collected into one
              * @default 60
              */
-            group_seconds: unknown;
+            group_seconds?: unknown;
             /** Name */
             name: unknown;
             /**
@@ -4560,7 +4915,7 @@ export interface components {
              * @description Whether to tell when it is over
              * @default true
              */
-            notify_recovery: unknown;
+            notify_recovery?: unknown;
             /**
              * Quiet Hours
              * @description When notices are held back, to be told at the end in one
@@ -4576,13 +4931,13 @@ export interface components {
              * @description "all", {"group": name or id} or {"task": name or id}
              * @default all
              */
-            scope: unknown;
+            scope?: unknown;
             /**
              * Targets
              * @description Apprise URLs, and webhooks as objects; they are never shown again
              * @default []
              */
-            targets: unknown[];
+            targets?: unknown[];
         };
         /**
          * NewDataSource
@@ -4637,7 +4992,7 @@ export interface components {
              * @description Whether to connect first, and to refuse what cannot be reached
              * @default true
              */
-            test: boolean;
+            test?: boolean;
             /**
              * Url
              * @description A URL such as `postgresql://user:password@host:port/database?sslmode=verify-full`, in place of the fields
@@ -4676,24 +5031,24 @@ export interface components {
                     [key: string]: unknown;
                 } | null;
                 /** @default false */
-                broadcast: boolean;
+                broadcast?: boolean;
                 /** @default 100 */
-                catch_up_limit: number;
+                catch_up_limit?: number;
                 concurrency_key?: string | null;
                 /** @default 1 */
-                concurrency_limit: number;
+                concurrency_limit?: number;
                 /** @default [] */
-                dependency_ids: number[];
+                dependency_ids?: number[];
                 /**
                  * @default all
                  * @enum {string}
                  */
-                dependency_mode: "all" | "any";
+                dependency_mode?: "all" | "any";
                 /** @default 86400 */
-                dependency_timeout_seconds: number;
+                dependency_timeout_seconds?: number;
                 description?: string | null;
                 /** @default true */
-                enabled: boolean;
+                enabled?: boolean;
                 executor_labels?: {
                     [key: string]: string;
                 };
@@ -4701,51 +5056,51 @@ export interface components {
                  * @default requeue
                  * @enum {string}
                  */
-                executor_loss_policy: "requeue" | "fail";
+                executor_loss_policy?: "requeue" | "fail";
                 /** @default default */
-                group: string;
+                group?: string;
                 managed_by?: string | null;
                 max_retries?: number | null;
                 /** @default 60 */
-                misfire_grace_seconds: number;
+                misfire_grace_seconds?: number;
                 /**
                  * @default fire_once
                  * @enum {string}
                  */
-                misfire_policy: "fire_once" | "skip" | "catch_up";
+                misfire_policy?: "fire_once" | "skip" | "catch_up";
                 name: string;
                 /**
                  * @default skip
                  * @enum {string}
                  */
-                overlap_policy: "skip" | "serial" | "replace" | "parallel";
+                overlap_policy?: "skip" | "serial" | "replace" | "parallel";
                 owner?: string | null;
                 payload?: {
                     [key: string]: unknown;
                 };
                 /** @default 5 */
-                priority: number;
+                priority?: number;
                 /**
                  * @default exponential
                  * @enum {string}
                  */
-                retry_backoff: "fixed" | "exponential";
+                retry_backoff?: "fixed" | "exponential";
                 /** @default 10 */
-                retry_delay_seconds: number;
+                retry_delay_seconds?: number;
                 /** @default @manual */
-                schedule: string;
+                schedule?: string;
                 /** @default [] */
-                tags: string[];
+                tags?: string[];
                 timeout_seconds?: number | null;
                 /** @default UTC */
-                timezone: string;
+                timezone?: string;
                 /** @enum {string} */
                 type: "command" | "http" | "python" | "operation" | "xxl";
                 /**
                  * @default wait
                  * @enum {string}
                  */
-                upstream_failure_policy: "wait" | "fail" | "run";
+                upstream_failure_policy?: "wait" | "fail" | "run";
             }[];
         };
         /**
@@ -5349,7 +5704,7 @@ export interface components {
              * @description Let it go on at once
              * @default false
              */
-            dispatch: boolean;
+            dispatch?: boolean;
             /** Key */
             key?: string | null;
             /** Notes */
@@ -5416,7 +5771,7 @@ export interface components {
              * Count
              * @default 10
              */
-            count: number;
+            count?: number;
             /**
              * Schedule
              * @example 0 9 * * MON-FRI
@@ -5427,7 +5782,7 @@ export interface components {
              * @default UTC
              * @example Europe/Berlin
              */
-            timezone: string;
+            timezone?: string;
         };
         /**
          * PreviewOutput
@@ -5483,7 +5838,7 @@ export interface components {
              * Key Detail
              * @default
              */
-            key_detail: string;
+            key_detail?: string;
             /** Lease Seconds */
             lease_seconds: number;
             /**
@@ -5636,7 +5991,7 @@ export interface components {
              * @description Take the task as it is now, not as it was when this was made
              * @default false
              */
-            current_version: boolean;
+            current_version?: boolean;
         };
         /**
          * Role
@@ -5685,7 +6040,7 @@ export interface components {
              * @description Wait for the task's dependencies
              * @default false
              */
-            wait: boolean;
+            wait?: boolean;
         };
         /**
          * SeenExecutor
@@ -5938,7 +6293,7 @@ export interface components {
              * @description Stay planned until somebody dispatches it
              * @default false
              */
-            held: boolean;
+            held?: boolean;
             /**
              * Key
              * @description While an instance with this key lives, it is the answer
@@ -6384,19 +6739,31 @@ export interface components {
              * @description Really all of them
              * @default false
              */
-            all: boolean;
+            all?: boolean;
             /** Enabled */
             enabled?: boolean | null;
+            /**
+             * Exclude
+             * @description A part that the name must not have
+             */
+            exclude?: string | null;
             /**
              * Group
              * @example billing
              */
             group?: string | null;
+            /** Owner */
+            owner?: string | null;
             /**
              * Q
              * @description A part of the name, in any case
              */
             q?: string | null;
+            /**
+             * Tag
+             * @description One of its tags
+             */
+            tag?: string | null;
             type?: components["schemas"]["TaskType"] | null;
         };
         /**
@@ -6505,6 +6872,39 @@ export interface components {
             upstream_failure_policy: components["schemas"]["UpstreamFailurePolicy"];
         };
         /**
+         * TaskEnding
+         * @description How one instance of a task ended, or that an instant was skipped.
+         * @example {
+         *       "duration_ms": 61000,
+         *       "end_time": "2026-11-15T01:01:01Z",
+         *       "instance_id": 42,
+         *       "scheduled_time": "2026-11-15T01:00:00Z",
+         *       "start_time": "2026-11-15T01:00:00Z",
+         *       "status": "success",
+         *       "skip_reason": null
+         *     }
+         */
+        TaskEnding: {
+            /** Duration Ms */
+            duration_ms: number;
+            /**
+             * End Time
+             * Format: date-time
+             */
+            end_time: string;
+            /** Instance Id */
+            instance_id: number;
+            /**
+             * Scheduled Time
+             * Format: date-time
+             */
+            scheduled_time: string;
+            skip_reason: components["schemas"]["SkipReason"] | null;
+            /** Start Time */
+            start_time: string | null;
+            status: components["schemas"]["Status"];
+        };
+        /**
          * TaskPage
          * @description Some items, and where the next page begins.
          */
@@ -6536,14 +6936,66 @@ export interface components {
              * @description Only count
              * @default false
              */
-            dry_run: boolean;
+            dry_run?: boolean;
             filter: components["schemas"]["TaskChoice"];
             /**
              * Force
              * @description Delete although other tasks depend on it
              * @default false
              */
-            force: boolean;
+            force?: boolean;
+        };
+        /**
+         * TaskStats
+         * @description How one task fared lately, and what of it lives.
+         * @example {
+         *       "endings": [
+         *         {
+         *           "duration_ms": 61000,
+         *           "end_time": "2026-11-15T01:01:01Z",
+         *           "instance_id": 42,
+         *           "scheduled_time": "2026-11-15T01:00:00Z",
+         *           "start_time": "2026-11-15T01:00:00Z",
+         *           "status": "success",
+         *           "skip_reason": null
+         *         }
+         *       ],
+         *       "median_ms": 61000,
+         *       "more": false,
+         *       "p95_ms": 74500,
+         *       "pending": 3,
+         *       "planned": 0,
+         *       "running": 1,
+         *       "task_id": 7
+         *     }
+         */
+        TaskStats: {
+            /** Endings */
+            endings: components["schemas"]["TaskEnding"][];
+            /** Median Ms */
+            median_ms: number | null;
+            /** More */
+            more: boolean;
+            /** P95 Ms */
+            p95_ms: number | null;
+            /** Pending */
+            pending: number;
+            /** Planned */
+            planned: number;
+            /** Running */
+            running: number;
+            /** Task Id */
+            task_id: number;
+        };
+        /**
+         * TaskStatsPage
+         * @description Some items, and where the next page begins.
+         */
+        TaskStatsPage: {
+            /** Items */
+            items: components["schemas"]["TaskStats"][];
+            /** Next Cursor */
+            next_cursor?: string | null;
         };
         /**
          * TaskType
@@ -6644,6 +7096,44 @@ export interface components {
             targets: components["schemas"]["TargetTested"][];
         };
         /**
+         * Timeline
+         * @description What ran in a period.
+         * @example {
+         *       "from": "2026-11-15T00:00:00Z",
+         *       "items": [
+         *         {
+         *           "attempt": 1,
+         *           "executor_id": "host-1-4711",
+         *           "group": "default",
+         *           "instance_id": 42,
+         *           "start_time": "2026-11-15T01:00:00Z",
+         *           "status": "running",
+         *           "task_id": 7,
+         *           "task_name": "close_books",
+         *           "end_time": null
+         *         }
+         *       ],
+         *       "to": "2026-11-15T01:00:00Z",
+         *       "truncated": false
+         *     }
+         */
+        Timeline: {
+            /**
+             * From
+             * Format: date-time
+             */
+            from: string;
+            /** Items */
+            items: components["schemas"]["Bar"][];
+            /**
+             * To
+             * Format: date-time
+             */
+            to: string;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * Token
          * @description A token as the store knows it; the token itself is nowhere.
          * @example {
@@ -6727,6 +7217,61 @@ export interface components {
             since: string;
             /** Target */
             target: string;
+        };
+        /**
+         * Upcoming
+         * @description Instants to come, the soonest first.
+         * @example {
+         *       "items": [
+         *         {
+         *           "at": "2026-11-15T01:00:00Z",
+         *           "group": "default",
+         *           "task_id": 7,
+         *           "task_name": "close_books",
+         *           "timezone": "Asia/Shanghai",
+         *           "note": null
+         *         }
+         *       ],
+         *       "truncated": false,
+         *       "next_cursor": null
+         *     }
+         */
+        Upcoming: {
+            /** Items */
+            items: components["schemas"]["UpcomingInstant"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
+         * UpcomingInstant
+         * @description One instant to come.
+         * @example {
+         *       "at": "2026-11-15T01:00:00Z",
+         *       "group": "default",
+         *       "task_id": 7,
+         *       "task_name": "close_books",
+         *       "timezone": "Asia/Shanghai",
+         *       "note": null
+         *     }
+         */
+        UpcomingInstant: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Group */
+            group: string;
+            /** Note */
+            note: string | null;
+            /** Task Id */
+            task_id: number;
+            /** Task Name */
+            task_name: string;
+            /** Timezone */
+            timezone: string;
         };
         /**
          * UpstreamFailurePolicy
@@ -6845,7 +7390,7 @@ export interface components {
              * Enabled
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * Group
              * @description For the scope `group`: its name
@@ -6872,7 +7417,7 @@ export interface components {
              * @description Of the schedule, or of the calendar's days
              * @default UTC
              */
-            timezone: string;
+            timezone?: string;
         };
         /**
          * WindowInput
@@ -6910,7 +7455,7 @@ export interface components {
              * Enabled
              * @default true
              */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * Group
              * @description For the scope `group`: its name
@@ -6940,7 +7485,7 @@ export interface components {
              * @description Of the schedule, or of the calendar's days
              * @default UTC
              */
-            timezone: string;
+            timezone?: string;
         };
         /**
          * WindowOutput
@@ -7053,8 +7598,11 @@ export type AuditLog = components['schemas']['AuditLog'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type AuditVerification = components['schemas']['AuditVerification'];
 export type BackfillInput = components['schemas']['BackfillInput'];
+export type Bar = components['schemas']['Bar'];
 export type BlockedBy = components['schemas']['BlockedBy'];
+export type BlockedTask = components['schemas']['BlockedTask'];
 export type Bulk = components['schemas']['Bulk'];
+export type BusyTask = components['schemas']['BusyTask'];
 export type CalendarEdit = components['schemas']['CalendarEdit'];
 export type CalendarInput = components['schemas']['CalendarInput'];
 export type CalendarOutput = components['schemas']['CalendarOutput'];
@@ -7109,6 +7657,7 @@ export type GroupInput = components['schemas']['GroupInput'];
 export type GroupPage = components['schemas']['GroupPage'];
 export type GroupStanding = components['schemas']['GroupStanding'];
 export type Idle = components['schemas']['Idle'];
+export type Impact = components['schemas']['Impact'];
 export type Instance = components['schemas']['Instance'];
 export type InstanceChoice = components['schemas']['InstanceChoice'];
 export type InstancePage = components['schemas']['InstancePage'];
@@ -7117,7 +7666,10 @@ export type KeptOutput = components['schemas']['KeptOutput'];
 export type KeyState = components['schemas']['KeyState'];
 export type Kind = components['schemas']['Kind'];
 export type Kinds = components['schemas']['Kinds'];
+export type LineLevel = components['schemas']['LineLevel'];
 export type Lines = components['schemas']['Lines'];
+export type Load = components['schemas']['Load'];
+export type LoadStep = components['schemas']['LoadStep'];
 export type LogLine = components['schemas']['LogLine'];
 export type LongRunning = components['schemas']['LongRunning'];
 export type LongRunningPage = components['schemas']['LongRunningPage'];
@@ -7180,17 +7732,23 @@ export type Task = components['schemas']['Task'];
 export type TaskChange = components['schemas']['TaskChange'];
 export type TaskChoice = components['schemas']['TaskChoice'];
 export type TaskDefinition = components['schemas']['TaskDefinition'];
+export type TaskEnding = components['schemas']['TaskEnding'];
 export type TaskPage = components['schemas']['TaskPage'];
 export type TasksInput = components['schemas']['TasksInput'];
+export type TaskStats = components['schemas']['TaskStats'];
+export type TaskStatsPage = components['schemas']['TaskStatsPage'];
 export type TaskType = components['schemas']['TaskType'];
 export type TaskVersion = components['schemas']['TaskVersion'];
 export type TaskVersionPage = components['schemas']['TaskVersionPage'];
 export type Tested = components['schemas']['Tested'];
+export type Timeline = components['schemas']['Timeline'];
 export type Token = components['schemas']['Token'];
 export type TokenPage = components['schemas']['TokenPage'];
 export type TouchedTask = components['schemas']['TouchedTask'];
 export type TriggeredBy = components['schemas']['TriggeredBy'];
 export type Unsent = components['schemas']['Unsent'];
+export type Upcoming = components['schemas']['Upcoming'];
+export type UpcomingInstant = components['schemas']['UpcomingInstant'];
 export type UpstreamFailurePolicy = components['schemas']['UpstreamFailurePolicy'];
 export type User = components['schemas']['User'];
 export type UserEdit = components['schemas']['UserEdit'];
@@ -8097,9 +8655,15 @@ export interface operations {
     list_logs: {
         parameters: {
             query?: {
+                /** @description A part of the arguments, as JSON, in any case; blanks do not count */
+                args?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
                 data_source_id?: number | null;
+                /** @description A part of the `error_message`, in any case; what lives has none */
+                error?: string | null;
+                /** @description A part that the task's name must not have, in any case */
+                exclude?: string | null;
                 executor_id?: string | null;
                 /** @description At or after this time, which is the end of what has ended and the instant of what lives */
                 from?: string | null;
@@ -8107,6 +8671,10 @@ export interface operations {
                 group?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description The task's owner, whole */
+                owner?: string | null;
+                /** @description A part of the task's name, in any case */
+                q?: string | null;
                 status?: ("success" | "failed" | "cancelled") | null;
                 task_id?: number | null;
                 /** @description Before this time, which is the end of what has ended and the instant of what lives */
@@ -8366,9 +8934,15 @@ export interface operations {
     list_instances: {
         parameters: {
             query?: {
+                /** @description A part of the arguments, as JSON, in any case; blanks do not count */
+                args?: string | null;
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
                 data_source_id?: number | null;
+                /** @description A part of the `error_message`, in any case; what lives has none */
+                error?: string | null;
+                /** @description A part that the task's name must not have, in any case */
+                exclude?: string | null;
                 executor_id?: string | null;
                 /** @description At or after this time, which is the end of what has ended and the instant of what lives */
                 from?: string | null;
@@ -8376,6 +8950,10 @@ export interface operations {
                 group?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description The task's owner, whole */
+                owner?: string | null;
+                /** @description A part of the task's name, in any case */
+                q?: string | null;
                 status?: components["schemas"]["Status"] | null;
                 task_id?: number | null;
                 /** @description Before this time, which is the end of what has ended and the instant of what lives */
@@ -8614,7 +9192,11 @@ export interface operations {
                 after?: number;
                 /** @description The last lines before this `seq`, not the first after */
                 before?: number | null;
+                /** @description Of at least this level; a line with an exception is an error */
+                level?: components["schemas"]["LineLevel"] | null;
                 limit?: number;
+                /** @description With this text in the message or the exception, in any case */
+                q?: string | null;
             };
             header?: never;
             path: {
@@ -8715,6 +9297,8 @@ export interface operations {
             query?: {
                 /** @description The last `seq`, or the last event's `id`, that is known already */
                 after?: string | null;
+                /** @description Send `lines` events with up to 200 lines each in `items`, not a `line` event for each */
+                batch?: boolean;
             };
             header?: {
                 /** @description The same, as browsers send it */
@@ -9230,6 +9814,46 @@ export interface operations {
             };
         };
     };
+    load: {
+        parameters: {
+            query?: {
+                /** @description From then on, rounded down to a step; by default now */
+                from?: string | null;
+                /** @description A group's name; by default all */
+                group?: string | null;
+                /** @description Seconds, or one such as 15m, 1h, 1d: parts of a day or whole days; 1h */
+                step?: string | null;
+                /** @description By whose clock steps begin */
+                timezone?: string;
+                /** @description Before then; by default a week after `from`, at most 62 days */
+                to?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Load"];
+                };
+            };
+            /** @description Refused: a problem in the form of RFC 9457 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     preview_schedule: {
         parameters: {
             query?: never;
@@ -9250,6 +9874,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PreviewOutput"];
+                };
+            };
+            /** @description Refused: a problem in the form of RFC 9457 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_upcoming: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+                /** @description From then on; by default now */
+                from?: string | null;
+                /** @description A group's name; by default all */
+                group?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+                /** @description Of this task only */
+                task_id?: number | null;
+                /** @description Before then; by default a day after `from`, at most 366 days */
+                to?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upcoming"];
                 };
             };
             /** @description Refused: a problem in the form of RFC 9457 */
@@ -9634,20 +10300,102 @@ export interface operations {
             };
         };
     };
+    task_stats: {
+        parameters: {
+            query: {
+                /** @description Up to 200 ids of tasks, separated by commas */
+                ids: string;
+                /** @description How many endings of each at most */
+                last?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskStatsPage"];
+                };
+            };
+            /** @description Refused: a problem in the form of RFC 9457 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    timeline: {
+        parameters: {
+            query?: {
+                /** @description Its beginning; by default an hour before `to`, at most 7 days before it */
+                from?: string | null;
+                /** @description A group's name; by default all */
+                group?: string | null;
+                /** @description How many items at most */
+                limit?: number;
+                /** @description A part of the task's name, in any case */
+                q?: string | null;
+                /** @description Of this task only */
+                task_id?: number | null;
+                /** @description Its end; by default now */
+                to?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description Refused: a problem in the form of RFC 9457 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_tasks: {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the page before */
                 cursor?: string | null;
                 enabled?: boolean | null;
+                /** @description A part that the name must not have, in any case */
+                exclude?: string | null;
                 /** @description A group's name */
                 group?: string | null;
                 /** @description How many items at most */
                 limit?: number;
                 /** @description The whole name */
                 name?: string | null;
+                /** @description The whole of it */
+                owner?: string | null;
                 /** @description A part of the name, in any case */
                 q?: string | null;
+                /** @description One of its tags */
+                tag?: string | null;
                 type?: components["schemas"]["TaskType"] | null;
             };
             header?: never;
@@ -9962,6 +10710,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Made"];
+                };
+            };
+            /** @description Refused: a problem in the form of RFC 9457 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    impact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Impact"];
                 };
             };
             /** @description Refused: a problem in the form of RFC 9457 */

@@ -2,6 +2,8 @@
 import { Typography } from "antd";
 import { useEffect, type ReactNode } from "react";
 
+import { visited } from "../shell/recent";
+
 type Props = {
   title: string;
   /** Beside the title, such as a status. */
@@ -15,6 +17,7 @@ type Props = {
 export function Page({ title, mark, about, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Hourhand`;
+    visited({ path: window.location.pathname, title });
   }, [title]);
   return (
     <div className="page">

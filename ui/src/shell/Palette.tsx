@@ -1,81 +1,45 @@
-// The search over everything: pages, tasks by name, an instance by its number.
+// The search over everything: tasks by name, an instance by its number, groups, pages, and what can be done from anywhere.
 import { useNavigate } from "@tanstack/react-router";
 import { Input, Modal } from "antd";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useGet } from "../api/queries";
-import { reaches, useMe } from "../state/session";
-import { PAGES } from "./pages";
+import { PauseDialog } from "../parts/PauseDialog";
+import { useOffers } from "./offers";
+import type { Offer } from "./found";
 
-type Found = { key: string; label: ReactNode; hint?: string; to: string };
+type Props = { open: boolean; onClose: () => void; onHelp: () => void };
 
-export function Palette({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function Palette({ open, onClose, onHelp }: Props) {
   const { t } = useTranslation("shell");
+  const [pausing, setPausing] = useState(false);
   return (
-    <Modal open={open} onCancel={onClose} footer={null} destroyOnHidden title={t("search.title")} className="palette">
-      <Search onGone={onClose} />
-    </Modal>
+    <>
+      <Modal open={open} onCancel={onClose} footer={null} destroyOnHidden title={t("search.title")} className="palette">
+        <Search onGone={onClose} onHelp={onHelp} onPause={() => setPausing(true)} />
+      </Modal>
+      <PauseDialog open={pausing} onClose={() => setPausing(false)} scope="all" />
+    </>
   );
 }
 
-function Search({ onGone }: { onGone: () => void }) {
+function Search({ onGone, onHelp, onPause }: { onGone: () => void; onHelp: () => void; onPause: () => void }) {
   const { t } = useTranslation("shell");
-  const me = useMe();
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const wanted = text.trim();
-  const tasks = useGet(
-    "/api/v1/tasks",
-    { query: { q: wanted, limit: 8 } },
-    { enabled: wanted !== "", every: false, keep: true },
-  );
+  const found = useOffers(text.trim(), { pause: onPause, help: onHelp });
+  const offers = found.flatMap((section) => section.offers);
+  const chosen = Math.min(at, offers.length - 1);
+  useEffect(() => {
+    document.getElementById(`found-${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
 
-  const pages: Found[] = PAGES.filter((page) => reaches(me.role, page.least) && !(page.whole && me.groups !== null))
-    .map((page) => ({
-      key: page.path,
-      label: t(`pages.${page.name}`),
-      hint: `g ${page.key}`,
-      to: page.path,
-      name: t(`pages.${page.name}`),
-    }))
-    .filter((page) => page.name.toLowerCase().includes(wanted.toLowerCase()));
-  const found: Found[] = [
-    ...(/^#?\d+$/.test(wanted)
-      ? [
-          {
-            key: "instance",
-            label: t("search.instance", { id: wanted.replace("#", "") }),
-            to: `/instances/${wanted.replace("#", "")}`,
-          },
-        ]
-      : []),
-    ...(wanted === ""
-      ? []
-      : (tasks.data?.items ?? []).map((task) => ({
-          key: `task ${task.id}`,
-          label: task.name,
-          hint: t("search.task"),
-          to: `/tasks/${task.id}`,
-        }))),
-    ...(wanted === ""
-      ? []
-      : [
-          {
-            key: "instances",
-            label: t("search.instances", { text: wanted }),
-            to: `/instances?q=${encodeURIComponent(wanted)}`,
-          },
-        ]),
-    ...pages,
-  ];
-  const chosen = Math.min(at, found.length - 1);
-
-  function go(to: string | undefined) {
-    if (to === undefined) return;
+  function go(offer: Offer | undefined) {
+    if (offer === undefined) return;
     onGone();
-    void navigate({ to });
+    if (typeof offer.go === "function") offer.go();
+    else void navigate(offer.go);
   }
 
   return (
@@ -86,36 +50,54 @@ function Search({ onGone }: { onGone: () => void }) {
         placeholder={t("search.placeholder")}
         aria-label={t("search.placeholder")}
         role="combobox"
-        aria-expanded="true"
+        aria-expanded={offers.length > 0}
         aria-controls="found"
-        aria-activedescendant={found[chosen] ? `found-${chosen}` : undefined}
+        aria-autocomplete="list"
+        aria-activedescendant={offers[chosen] ? `found-${chosen}` : undefined}
         onChange={(event) => {
           setText(event.target.value);
           setAt(0);
         }}
         onKeyDown={(event) => {
-          if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, found.length - 1));
-          else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
-          else if (event.key === "Enter") go(found[chosen]?.to);
+          if (event.nativeEvent.isComposing) return; // Enter ends what an input method composes
+          if (event.key === "ArrowDown") setAt((chosen + 1) % Math.max(1, offers.length));
+          else if (event.key === "ArrowUp") setAt((chosen - 1 + offers.length) % Math.max(1, offers.length));
+          else if (event.key === "Enter") go(offers[chosen]);
           else return;
           event.preventDefault();
         }}
       />
-      <ul id="found" className="found" role="listbox" aria-label={t("search.title")}>
-        {found.map((one, number) => (
-          <li
-            key={one.key}
-            id={`found-${number}`}
-            role="option"
-            aria-selected={number === chosen}
-            onMouseEnter={() => setAt(number)}
-            onClick={() => go(one.to)}
-          >
-            <span>{one.label}</span>
-            {one.hint && <kbd>{one.hint}</kbd>}
-          </li>
+      <div id="found" className="found" role="listbox" aria-label={t("search.title")}>
+        {found.map((section) => (
+          <div key={section.name} role="group" aria-label={section.name}>
+            <div className="found-name" aria-hidden="true">
+              {section.name}
+            </div>
+            {section.offers.map((offer) => {
+              const number = offers.indexOf(offer);
+              return (
+                <div
+                  key={offer.key}
+                  id={`found-${number}`}
+                  className="found-one"
+                  role="option"
+                  aria-selected={number === chosen}
+                  onMouseMove={() => setAt(number)}
+                  onClick={() => go(offer)}
+                >
+                  <span>{offer.label}</span>
+                  {offer.hint && <kbd>{offer.hint}</kbd>}
+                </div>
+              );
+            })}
+          </div>
         ))}
-      </ul>
+      </div>
+      {offers.length === 0 && (
+        <p className="dim" role="status">
+          {t("search.none", { text })}
+        </p>
+      )}
     </div>
   );
 }

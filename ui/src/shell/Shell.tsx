@@ -9,6 +9,7 @@ import { useTranslation } from "react-i18next";
 import { listen } from "../api/live";
 import { reaches, Session, type Me } from "../state/session";
 import { Header } from "./Header";
+import { Keys } from "./Keys";
 import { Logo } from "./Logo";
 import { PAGES } from "./pages";
 import { Palette } from "./Palette";
@@ -22,7 +23,8 @@ export function Shell() {
   const [drawer, setDrawer] = useState(false);
   const [palette, setPalette] = useState(false);
   useEffect(() => listen(queries, me.groups !== null), [queries, me]);
-  useShortcuts({ search: () => setPalette(true) });
+  const [keys, setKeys] = useState(false);
+  useShortcuts({ search: () => setPalette(true), help: () => setKeys(true) });
 
   return (
     <Session value={me}>
@@ -57,7 +59,8 @@ export function Shell() {
       <Drawer open={drawer} onClose={() => setDrawer(false)} placement="left" size={240} title={<Logo />}>
         <Navigation me={me} path={path} onGone={() => setDrawer(false)} />
       </Drawer>
-      <Palette open={palette} onClose={() => setPalette(false)} />
+      <Palette open={palette} onClose={() => setPalette(false)} onHelp={() => setKeys(true)} />
+      <Keys open={keys} onClose={() => setKeys(false)} />
     </Session>
   );
 }

@@ -1,42 +1,55 @@
-// Keys: `/` searches, `g` and a letter goes to a page, `?` tells of them. Never while somebody types.
+// Keys: `/` searches, `g` and a letter goes to a page, `?` tells of them, and lists have theirs. Never while somebody types.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 import { PAGES } from "./pages";
+import { select, step } from "./rows";
 
 const PATIENCE = 1_200;
+const CHOSEN = ["checkbox", "radio", "button", "submit"];
 
 function typing(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+  if (target instanceof HTMLInputElement) return !CHOSEN.includes(target.type);
+  return target.isContentEditable || ["TEXTAREA", "SELECT"].includes(target.tagName);
 }
 
-export function useShortcuts({ search }: { search: () => void }): void {
+/** Something lies over the page, and has the keys. */
+function covered(): boolean {
+  return [...document.querySelectorAll<HTMLElement>("[role='dialog']")].some((one) => one.offsetParent !== null);
+}
+
+export function useShortcuts(acts: { search: () => void; help: () => void }): void {
   const navigate = useNavigate();
-  const searching = useRef(search);
+  const current = useRef(acts);
   useEffect(() => {
-    searching.current = search;
-  }, [search]);
+    current.current = acts;
+  }, [acts]);
 
   useEffect(() => {
     let going = 0;
+    function done(key: string): boolean {
+      if (key === "/") current.current.search();
+      else if (key === "?") current.current.help();
+      else if (key === "j") return step(1);
+      else if (key === "k") return step(-1);
+      else if (key === "x") return select();
+      else return false;
+      return true;
+    }
     function pressed(event: KeyboardEvent) {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-      if (event.key === "/" || event.key === "?") {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || covered()) return;
+      if (Date.now() - going <= PATIENCE) {
+        going = 0;
+        const page = PAGES.find((one) => one.key === event.key);
+        if (page === undefined) return;
         event.preventDefault();
-        searching.current();
-        return;
-      }
-      if (event.key === "g" && Date.now() - going > PATIENCE) {
+        void navigate({ to: page.path });
+      } else if (event.key === "g") {
         going = Date.now();
-        return;
+      } else if (done(event.key)) {
+        event.preventDefault();
       }
-      if (Date.now() - going > PATIENCE) return;
-      going = 0;
-      const page = PAGES.find((one) => one.key === event.key);
-      if (page === undefined) return;
-      event.preventDefault();
-      void navigate({ to: page.path });
     }
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);

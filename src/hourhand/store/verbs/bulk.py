@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hourhand.model.answers import Aftermath
 from hourhand.model.errors import InvalidInput
 from hourhand.model.filters import InstanceFilter, TaskFilter
-from hourhand.model.graph import Graph
+from hourhand.model.graph import Graph, Impact
 from hourhand.model.hints import Hint
 from hourhand.model.task import Task, TaskDefinition
-from hourhand.store import audit, cancel, edit, graph, listing, reach
+from hourhand.store import audit, cancel, edit, graph, impact, listing, reach, task_listing
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
 from hourhand.store.verbs import instances
@@ -44,7 +44,7 @@ class Bulk(Transactions):
         return tasks
 
     async def count_tasks(self, wanted: TaskFilter, *, most: int) -> int:
-        return await self._read(lambda tx: listing.count_tasks(tx, wanted, most=most))
+        return await self._read(lambda tx: task_listing.count_tasks(tx, wanted, most=most))
 
     async def count_instances(self, wanted: InstanceFilter, *, most: int) -> int:
         return await self._read(lambda tx: listing.count_instances(tx, wanted, most=most))
@@ -79,3 +79,6 @@ class Bulk(Transactions):
 
     async def graph(self, *, task_id: int | None = None, group_ids: Sequence[int] | None = None) -> Graph:
         return await self._read(lambda tx: graph.graph(tx, task_id=task_id, group_ids=group_ids))
+
+    async def impact(self, task_id: int, *, group_ids: Collection[int] | None = None) -> Impact:
+        return await self._read(lambda tx: impact.impact(tx, task_id, group_ids=group_ids))

@@ -14,7 +14,7 @@ from hourhand.model.page import Page
 from hourhand.model.task import Declaration, Task, TaskDefinition, TaskVersion
 from hourhand.rules.declaration import owner_of
 from hourhand.rules.definition import changes_from
-from hourhand.store import audit, declare, definitions, edit, listing, reach
+from hourhand.store import audit, declare, definitions, edit, reach, task_listing
 from hourhand.store.database import DataRefused, Tx
 from hourhand.store.verbs.transactions import Transactions
 
@@ -121,7 +121,7 @@ class Definitions(Transactions):
         return task
 
     async def find_task(self, name: str) -> Task:
-        task = await self._read(lambda tx: listing.task_by_name(tx, name))
+        task = await self._read(lambda tx: task_listing.task_by_name(tx, name))
         if task is None:
             raise NotFound("task", name)
         return task
@@ -129,10 +129,12 @@ class Definitions(Transactions):
     async def list_tasks(
         self, wanted: TaskFilter | None = None, *, limit: int = 50, cursor: str | None = None
     ) -> Page[Task]:
-        return await self._read(lambda tx: listing.list_tasks(tx, wanted or TaskFilter(), limit=limit, cursor=cursor))
+        return await self._read(
+            lambda tx: task_listing.list_tasks(tx, wanted or TaskFilter(), limit=limit, cursor=cursor)
+        )
 
     async def list_versions(self, task_id: int, *, limit: int = 50, cursor: str | None = None) -> Page[TaskVersion]:
-        return await self._read(lambda tx: listing.list_versions(tx, task_id, limit=limit, cursor=cursor))
+        return await self._read(lambda tx: task_listing.list_versions(tx, task_id, limit=limit, cursor=cursor))
 
     async def definitions(self, wanted: Sequence[tuple[int, int]]) -> Mapping[tuple[int, int], TaskDefinition]:
         return await self._look(wanted)

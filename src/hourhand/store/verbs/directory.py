@@ -81,7 +81,7 @@ class Directory(Transactions):
         return await self._read(registry.list_groups)
 
     async def list_executors(self) -> list[Executor]:
-        return await self._read(registry.list_executors)
+        return await self._read(lambda tx: registry.list_executors(tx, self.lease_seconds))
 
     async def callback_key(self) -> bytes:
         if self._callback_key is None:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from hourhand.model.answers import Aftermath
+from hourhand.model.answers import Aftermath, FoundLines
 from hourhand.model.audit import Change
 from hourhand.model.errors import IllegalEdge
-from hourhand.model.filters import InstanceFilter
+from hourhand.model.filters import InstanceFilter, LineFilter
 from hourhand.model.hints import Hint
 from hourhand.model.instance import AttemptRecord, Instance, LogLine, Submission, Submitted
 from hourhand.model.page import Page
 from hourhand.model.words import BlockedBy, Status
 from hourhand.rules.lifecycle import legal
-from hourhand.store import attempts, audit, cancel, listing, reach, retry, submit
+from hourhand.store import attempts, audit, cancel, line_search, listing, reach, retry, submit
 from hourhand.store.database import Row, Tx
 from hourhand.store.ids import possible
 from hourhand.store.joining import Joining
@@ -163,6 +163,13 @@ class Instances(Transactions):
     ) -> list[LogLine]:
         return await self._read(
             lambda tx: attempts.read_lines(tx, instance_id, after=after, before=before, limit=limit)
+        )
+
+    async def search_lines(
+        self, instance_id: int, wanted: LineFilter, *, after: int = -1, before: int | None = None, limit: int = 1_000
+    ) -> FoundLines:
+        return await self._read(
+            lambda tx: line_search.search_lines(tx, instance_id, wanted, after=after, before=before, limit=limit)
         )
 
 

@@ -8,8 +8,9 @@ from functools import partial
 
 from hourhand.model.page import Page
 from hourhand.model.stats import Distribution, Failures, LongRunning, Overview, Series
+from hourhand.model.trends import TaskStats, Timeline
 from hourhand.model.words import TaskType
-from hourhand.store import long_running, stats, stats_fold
+from hourhand.store import long_running, stats, stats_fold, task_stats, timeline
 from hourhand.store.verbs.transactions import Transactions
 
 FOLDED_AT_ONCE = 200
@@ -75,4 +76,23 @@ class Statistics(Transactions):
     ) -> Failures:
         return await self._read(
             lambda tx: stats.failures(tx, days=days, groups=groups, task_type=task_type, limit=limit)
+        )
+
+    async def task_stats(
+        self, ids: Collection[int], *, last: int = 30, groups: Collection[int] | None = None
+    ) -> list[TaskStats]:
+        return await self._read(lambda tx: task_stats.task_stats(tx, ids, last=last, groups=groups))
+
+    async def timeline(
+        self,
+        begin: datetime,
+        end: datetime,
+        *,
+        groups: Collection[int] | None = None,
+        task_id: int | None = None,
+        q: str | None = None,
+        limit: int = 500,
+    ) -> Timeline:
+        return await self._read(
+            lambda tx: timeline.timeline(tx, begin, end, groups=groups, task_id=task_id, q=q, limit=limit)
         )

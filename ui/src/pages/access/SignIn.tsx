@@ -1,5 +1,138 @@
-import { Page } from "../../parts/Page";
+// Signing in: by name and password, or by a token in the address's fragment, which no server ever sees.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRouter, useSearch } from "@tanstack/react-router";
+import { Button, Card, Form, Input, Skeleton, Typography } from "antd";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { useAct } from "../../api/actions";
+import type { Refusal } from "../../api/refusal";
+import { Refused } from "../../parts/Refused";
+import { Logo } from "../../shell/Logo";
+import { forgetVisits } from "../../shell/recent";
+import { signIn, signOut, whoAmI, type Me } from "../../state/session";
+import type { Filters } from "../../state/url";
+import "./access.css";
+import { Looks } from "./Looks";
+import { placeAfter, takeToken } from "./next";
+
+type Named = { name: string; password: string };
 
 export function SignInPage() {
-  return <Page title="SignInPage">…</Page>;
+  const { t } = useTranslation("access");
+  const search: Filters = useSearch({ strict: false });
+  const router = useRouter();
+  const queries = useQueryClient();
+  const [told, setTold] = useState<string | null>(null);
+  const me = useQuery<Me, Refusal>({ queryKey: ["sign-in"], queryFn: whoAmI, retry: false, gcTime: 0 });
+  const next = placeAfter(search.next, window.location.origin);
+
+  function enter() {
+    queries.clear(); // whoever was here before may have seen other things
+    forgetVisits();
+    router.history.replace(next);
+  }
+  const come = useAct(signIn, { quiet: true, then: enter });
+  const leave = useAct(signOut, {
+    then: () => {
+      queries.clear();
+      setTold(t("signIn.left"));
+      void me.refetch();
+    },
+  });
+
+  useEffect(() => {
+    document.title = `${t("signIn.title")} · Hourhand`;
+  }, [t]);
+  const { run } = come;
+  useEffect(() => {
+    const begin = () => {
+      const token = takeToken();
+      if (token !== null) void run({ token });
+    };
+    begin();
+    window.addEventListener("hashchange", begin);
+    return () => window.removeEventListener("hashchange", begin);
+    // The token is taken once, whatever is drawn again.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
+  return (
+    <div className="access-sign-in">
+      <main>
+        <Card
+          title={
+            <h1>
+              <Logo />
+            </h1>
+          }
+          extra={<Looks />}
+        >
+          <Refused refusal={come.refusal} />
+          {me.isPending || (come.pending && !me.isError) ? (
+            <Skeleton active title={false} paragraph={{ rows: 4 }} />
+          ) : me.data && !leave.pending ? (
+            <Known me={me.data} onGo={enter} onLeave={() => void leave.run()} />
+          ) : (
+            <>
+              {told !== null && <p role="status">{told}</p>}
+              <Name pending={come.pending} onDone={(given) => void come.run(given)} />
+            </>
+          )}
+        </Card>
+        <p className="dim access-help">
+          <a href="/docs">{t("signIn.docs")}</a>
+        </p>
+      </main>
+    </div>
+  );
+}
+
+function Known({ me, onGo, onLeave }: { me: Me; onGo: () => void; onLeave: () => void }) {
+  const { t } = useTranslation("access");
+  return (
+    <>
+      <p role="status">
+        {t("signIn.known", { name: me.name, role: t(`common:role.${me.role}`) })}
+        {me.groups !== null && ` ${t("signIn.limited", { groups: me.groups.join(", ") || t("common:none") })}`}
+      </p>
+      <div className="access-row">
+        <Button type="primary" onClick={onGo}>
+          {t("signIn.goOn")}
+        </Button>
+        <Button onClick={onLeave}>{t("signIn.leave")}</Button>
+      </div>
+    </>
+  );
+}
+
+function Name({ pending, onDone }: { pending: boolean; onDone: (given: Named) => void }) {
+  const { t } = useTranslation("access");
+  const [form] = Form.useForm<Named>();
+  return (
+    <>
+      <Form<Named>
+        form={form}
+        layout="vertical"
+        requiredMark={false}
+        onFinish={(given) => {
+          form.resetFields(["password"]);
+          onDone({ name: given.name.trim(), password: given.password });
+        }}
+      >
+        <Form.Item name="name" label={t("name")} rules={[{ required: true, whitespace: true, message: t("needed") }]}>
+          <Input autoFocus autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={200} />
+        </Form.Item>
+        <Form.Item name="password" label={t("password")} rules={[{ required: true, message: t("needed") }]}>
+          <Input.Password autoComplete="current-password" maxLength={1000} />
+        </Form.Item>
+        <Button type="primary" htmlType="submit" block loading={pending}>
+          {t("signIn.title")}
+        </Button>
+      </Form>
+      <Typography.Paragraph type="secondary" className="access-first">
+        {t("signIn.first")} <code>hourhand user add NAME</code>
+      </Typography.Paragraph>
+    </>
+  );
 }

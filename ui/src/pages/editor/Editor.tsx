@@ -1,9 +1,46 @@
+// Writing a task: a new one, one like another, or a new version of one there is.
+import { useParams } from "@tanstack/react-router";
+import { Skeleton } from "antd";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { useGet } from "../../api/queries";
 import { Page } from "../../parts/Page";
+import { Refused } from "../../parts/Refused";
+import { useFilters } from "../../state/url";
+import { browserZone } from "../../time/format";
+import { copyOf, fresh, type Task } from "./draft";
+import { Form } from "./Form";
+import "./editor.css";
 
 export function NewTaskPage() {
-  return <Page title="NewTaskPage">…</Page>;
+  const [{ copy }] = useFilters();
+  if (copy !== undefined) return <Loaded key={copy} id={Number(copy)} copied />;
+  return <Form task={null} first={fresh(browserZone())} />;
 }
 
 export function EditTaskPage() {
-  return <Page title="EditTaskPage">…</Page>;
+  const { id } = useParams({ strict: false });
+  return <Loaded key={id} id={Number(id)} />;
+}
+
+function Loaded({ id, copied = false }: { id: number; copied?: boolean }) {
+  const { t } = useTranslation("editor");
+  // Not fetched again: what is being edited must not change beneath the hands. Saving finds out (409).
+  const asked = useGet("/api/v1/tasks/{task_id}", { path: { task_id: id } }, { every: false });
+  const [task, setTask] = useState<Task | null>(null);
+  if (task === null && asked.data !== undefined && !asked.isFetching) setTask(asked.data);
+  const title = copied ? t("titleNew") : t("titleEdit");
+  if (task === null) {
+    return (
+      <Page title={title}>
+        {asked.error ? (
+          <Refused refusal={asked.error} again={() => void asked.refetch()} />
+        ) : (
+          <Skeleton active paragraph={{ rows: 8 }} />
+        )}
+      </Page>
+    );
+  }
+  return copied ? <Form task={null} first={copyOf(task)} copied={task} /> : <Form key={task.version} task={task} />;
 }

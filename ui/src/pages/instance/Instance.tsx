@@ -1,5 +1,105 @@
+// One instance: how it stands and why, what it wrote, and what can be done about it.
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Skeleton } from "antd";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import { useGet } from "../../api/queries";
+import type { components } from "../../api/schema";
 import { Page } from "../../parts/Page";
+import { Refused } from "../../parts/Refused";
+import { Status } from "../../parts/Status";
+import { Time } from "../../parts/Time";
+import { Actions } from "./Actions";
+import { Attempts } from "./Attempts";
+import { Explain } from "./Explain";
+import { Facts } from "./Facts";
+import { Log } from "./log/Log";
+import { fenceOf, type Row } from "./log/rows";
+import { phasesOf, type Phases } from "./phases";
+import { Progress } from "./Progress";
+import { Values } from "./Values";
+import "./instance.css";
+
+type Shape = components["schemas"]["Instance"];
+const PATH = "/api/v1/instances/{instance_id}";
+const PHASES_EVERY = 1_000;
 
 export function InstancePage() {
-  return <Page title="InstancePage">…</Page>;
+  const { t } = useTranslation("instance");
+  const { id } = useParams({ strict: false });
+  const number = /^\d{1,15}$/.test(id ?? "") ? Number(id) : 0;
+  const found = useGet(PATH, { path: { instance_id: number } });
+  if (found.data === undefined) {
+    return (
+      <Page title={t("title", { id: id ?? "" })}>
+        {found.error ? <Refused refusal={found.error} again={() => void found.refetch()} /> : <Skeleton active />}
+      </Page>
+    );
+  }
+  // Another instance is another page: nothing of the one before may be left.
+  return <Found key={number} instance={found.data} />;
+}
+
+function Found({ instance }: { instance: Shape }) {
+  const { t } = useTranslation("instance");
+  const queries = useQueryClient();
+  const { id } = instance;
+  const task = useGet("/api/v1/tasks/{task_id}", { path: { task_id: instance.task_id } }, { every: false });
+  const attempts = useGet("/api/v1/instances/{instance_id}/attempts", { path: { instance_id: id } });
+  const zone = task.data?.timezone ?? null;
+  const numbers = useMemo(
+    () => new Map((attempts.data?.items ?? []).map((attempt, index) => [attempt.fence, index + 1])),
+    [attempts.data],
+  );
+  const [phases, setPhases] = useState<Phases>({ phases: [], more: false });
+  const counted = useRef(0);
+
+  const onInstance = useCallback(
+    (state: Shape) => queries.setQueryData([PATH, { path: { instance_id: id } }], state),
+    [queries, id],
+  );
+  const onRows = useCallback((rows: readonly Row[], quiet: boolean) => {
+    if (!quiet && Date.now() - counted.current < PHASES_EVERY) return;
+    counted.current = Date.now();
+    setPhases(phasesOf(rows, fenceOf));
+  }, []);
+
+  return (
+    <Page
+      title={`${instance.task_name} #${id}`}
+      mark={<Status status={instance.status} skipped={instance.skip_reason} />}
+      about={
+        <span className="instance-about">
+          <Link to="/tasks/$id" params={{ id: String(instance.task_id) }}>
+            {t("toTask")}
+          </Link>
+          <span>
+            {t("scheduled")} <Time at={instance.scheduled_time} zone={zone} />
+          </span>
+          <Link to="/instances" search={{ task_id: String(instance.task_id) } as never}>
+            {t("others")}
+          </Link>
+        </span>
+      }
+      actions={<Actions instance={instance} task={task.data} />}
+    >
+      {instance.status === "failed" && (
+        <section className="instance-error" aria-label={t("error")}>
+          {instance.error_message ?? t("noMessage")}
+        </section>
+      )}
+      <Explain instance={instance} zone={zone} />
+      {instance.status === "running" && <Progress instance={instance} />}
+      <div className="instance-body">
+        <Log instance={instance} zone={zone} attempts={numbers} onInstance={onInstance} onRows={onRows} />
+        <aside className="instance-side">
+          <Attempts attempts={attempts.data?.items ?? []} zone={zone} />
+          <Facts instance={instance} zone={zone} phases={phases} />
+          <Values instance={instance} />
+        </aside>
+      </div>
+    </Page>
+  );
 }

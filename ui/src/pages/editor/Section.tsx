@@ -1,0 +1,44 @@
+// A part of the editor that is folded until somebody needs it, and says what is not as by default.
+import { useState, type ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+import { useEditing } from "./context";
+import { changedIn, SECTIONS, type SectionName } from "./story";
+
+export function Section({ name, children }: { name: SectionName; children: ReactNode }) {
+  const { t } = useTranslation("editor");
+  const { draft, faults } = useEditing();
+  const changed = changedIn(name, draft);
+  const [open, setOpen] = useState(false);
+  const wrong = faults.some(({ field }) => SECTIONS[name].some((one) => field === one || field.startsWith(`${one}.`)));
+  const seen = open || wrong; // a fault is never hidden
+  const summary = changed.map((field) => said(t(`fields.${field}`), draft[field]));
+  return (
+    <section className="editor-section">
+      <h2>
+        <button
+          type="button"
+          className="schema-fold"
+          aria-expanded={seen}
+          aria-controls={`section-${name}`}
+          onClick={() => setOpen(!seen)}
+        >
+          <span className="schema-caret" aria-hidden="true" />
+          {t(`sections.${name}`)}
+          <span className="dim editor-summary">{summary.length === 0 ? t("asDefault") : summary.join(" · ")}</span>
+        </button>
+      </h2>
+      <div id={`section-${name}`} hidden={!seen}>
+        {children}
+      </div>
+    </section>
+  );
+}
+
+/** A field and its value, as short as it can be said. */
+function said(label: string, value: unknown): string {
+  if (Array.isArray(value)) return `${label}: ${value.length <= 3 ? value.join(", ") : value.length}`;
+  if (typeof value === "object" || value === true) return label;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return `${label}: ${text.length > 40 ? `${text.slice(0, 40)}…` : text}`;
+}

@@ -1,0 +1,67 @@
+// One log on the page: its window, what comes live, and whether the end is followed.
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+
+import type { components } from "../../../api/schema";
+import { tail } from "./live";
+import type { View } from "./source";
+import { LogWindow } from "./window";
+
+type Instance = components["schemas"]["Instance"];
+
+export type Log = {
+  window: LogWindow;
+  version: number;
+  following: boolean;
+  follow: (on: boolean) => void;
+};
+
+type Given = {
+  instance: number;
+  view: View;
+  /** It may still write. */
+  living: boolean;
+  /** Told of how the instance goes, sooner than by asking. */
+  onInstance: (instance: Instance) => void;
+};
+
+export function useLog({ instance, view, living, onInstance }: Given): Log {
+  const { only, fence } = view;
+  const [following, follow] = useState(living);
+  const [held, setHeld] = useState(() => ({ key: keyOf(instance, view), window: new LogWindow(instance, view) }));
+  // Another view is another window; made while rendering, so that no row of the old one is shown under the new name.
+  if (held.key !== keyOf(instance, view)) {
+    setHeld({ key: keyOf(instance, view), window: new LogWindow(instance, { only, fence }) });
+  }
+  const log = held.window;
+  const version = useSyncExternalStore(log.subscribe, log.getVersion);
+  const told = useRef({ following, onInstance });
+  useEffect(() => {
+    told.current = { following, onInstance };
+  });
+
+  useEffect(() => {
+    if (!living) return undefined;
+    const gone = new AbortController();
+    let stop = () => {};
+    void (async () => {
+      await log.settled;
+      const place = await log.place().catch(() => null);
+      if (gone.signal.aborted || place === null) return;
+      stop = tail(log.instance, place, {
+        lines: (chunks) => log.append(chunks, told.current.following),
+        instance: (state) => told.current.onInstance(state),
+        end: () => undefined,
+      });
+    })();
+    return () => {
+      gone.abort();
+      stop();
+    };
+  }, [log, living]);
+
+  return { window: log, version, following, follow };
+}
+
+function keyOf(instance: number, { only, fence }: View): string {
+  return `${instance} ${only} ${fence ?? ""}`;
+}
