@@ -15,6 +15,9 @@ export default defineConfig({
   },
   server: {
     host: "127.0.0.1",
-    proxy: Object.fromEntries(["/api", "/docs", "/healthz", "/readyz"].map((path) => [path, server])),
+    // The host stays the page's own: the server refuses what another page sends.
+    proxy: Object.fromEntries(
+      ["/api", "/docs", "/healthz", "/readyz"].map((path) => [path, { target: server, changeOrigin: false }]),
+    ),
   },
 });

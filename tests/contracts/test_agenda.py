@@ -16,6 +16,7 @@ from hourhand.store import agenda
 
 if TYPE_CHECKING:
     from contracts.world import World
+    from hourhand.model.agenda import UpcomingInstant
 
 YEAR = 2100
 BEGIN = datetime(YEAR, 1, 1, tzinfo=UTC)
@@ -68,7 +69,8 @@ async def test_by_default_it_is_a_day_from_now(world: World) -> None:
 async def test_pages_are_of_one_period_and_leave_nothing_out(world: World) -> None:
     await _three(world)
     whole = (await world.store.upcoming(BEGIN, BEGIN + 5 * HOUR)).items
-    seen, cursor = [], None
+    seen: list[UpcomingInstant] = []
+    cursor = None
     while True:
         page = await world.store.upcoming(BEGIN, BEGIN + 5 * HOUR, limit=4, cursor=cursor)
         seen += page.items

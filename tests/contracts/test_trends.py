@@ -93,8 +93,8 @@ async def test_what_lives_is_counted(world: World) -> None:
 
 async def test_more_than_a_thousand_are_said_to_be_more(world: World) -> None:
     task, planned = await world.task(), await world.task()
-    for one, held, count in ((task, False, 1_001), (planned, True, 1_001)):
-        await world.store.submit([Submission(task_id=one.id, held=held) for _ in range(count)])
+    for each, held in ((task, False), (planned, True)):
+        await world.store.submit([Submission(task_id=each.id, held=held) for _ in range(1_001)])
     one, other = await world.store.task_stats([task.id, planned.id])
     assert (one.pending, one.planned, one.more) == (1_000, 0, True)
     assert (other.pending, other.planned, other.more) == (0, 1_000, True)

@@ -8,12 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from e2e.browsing import Complaints, chromium, open_page
 from serving import Served
 
 Opens = Callable[..., Page]
+expect.set_options(timeout=15_000)  # a busy machine is slow, not wrong
 SHOTS = Path("/tmp/hourhand-e2e")  # noqa: S108  # where a failed test leaves what it saw
 
 

@@ -55,7 +55,7 @@ async def graph(
 @router.get(
     "/tasks/{task_id}/impact", response_model=IMPACT, tags=["tasks"], summary="What a failure of a task would block"
 )
-async def impact(task_id: int, store: TheStore, reach: TheReach) -> Plain:
+async def task_impact(task_id: int, store: TheStore, reach: TheReach) -> Plain:
     """List the tasks that would wait or fail with it, the nearest first.
 
     A task that runs anyway (`upstream_failure_policy` run) is not blocked, nor is what depends on it alone; one that

@@ -209,7 +209,7 @@ async def read_lines(
         int | None, Query(ge=0, le=LARGEST_SEQ, description="The last lines before this `seq`, not the first after")
     ] = None,
     level: Annotated[
-        LineLevel | None, Query(description="Of at least this level; a line with an exception is an error")
+        LineLevel | None, Query(description="Of at least this level; an exception, or stderr, is an error")
     ] = None,
     q: Annotated[
         str | None, Query(max_length=200, description="With this text in the message or the exception, in any case")
@@ -220,7 +220,7 @@ async def read_lines(
 
     With `before` = 9007199254740992 it is the end of the log; with `next_before`, what comes before. With `level` or
     `q` up to 20,000 lines are looked at: there may be few items, or none, and `more` of them further on. What a
-    command writes has the level info, be it to stdout or to stderr.
+    command writes has the level info; that it was written to stderr makes it an error to this filter.
     """
     if level is None and q is None:
         lines = tuple(await store.read_lines(instance_id, after=after, before=before, limit=limit))

@@ -112,7 +112,7 @@ async def list_upcoming(
 
 
 @router.get("/load", response_model=LOAD, summary="How many instants are to fire, step by step")
-async def load(
+async def schedule_load(
     store: TheStore,
     within: Within,
     *,

@@ -46,7 +46,9 @@ _LAST = _range(_seq.desc())
 def _fitting(level: LineLevel | None, *, text: bool, newest: bool) -> Statement:
     query: Select[Any] = select(instance_logs).where(*_mine)
     if level is not None and level is not LineLevel.DEBUG:
-        query = query.where(or_(_at_least(level), instance_logs.c.exception.is_not(None)))
+        # A program's stderr has no levels, and is where it says what went wrong.
+        grave = instance_logs.c.exception.is_not(None), instance_logs.c.stream == constant("stderr")
+        query = query.where(or_(_at_least(level), *grave))
     if text:
         query = query.where(or_(contains(instance_logs.c.message, "q"), contains(instance_logs.c.exception, "q")))
     query = query.order_by(_seq.desc() if newest else _seq)

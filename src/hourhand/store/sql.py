@@ -105,7 +105,7 @@ def _any_of_sqlite(element: any_of, compiler: SQLCompiler, **kw: Any) -> str:
 
 
 class only_on_sqlite(ColumnElement[bool]):  # noqa: N801 - reads as SQL does
-    """A condition that follows from others; PostgreSQL sees that by itself, and would count it twice in its estimates."""
+    """A condition that follows from others; PostgreSQL sees that by itself, and would count it twice in estimates."""
 
     inherit_cache = False
     _is_implicitly_boolean = True

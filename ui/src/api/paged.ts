@@ -1,7 +1,7 @@
 // Reading a list page by page, the newest first; what was read is kept together and fetched again together.
 import { useInfiniteQuery } from "@tanstack/react-query";
 
-import { BENEATH, fetchPath, type Answer, type GetPath, type Params, type Settings } from "./queries";
+import { BENEATH, fetchPath, type Answer, type GetPath, type Params } from "./queries";
 import type { Refusal } from "./refusal";
 
 type Page = { items: unknown[]; next_cursor?: string | null };
@@ -30,6 +30,7 @@ export function usePaged<P extends ListPath>(
     queryKey: [path, query, "paged", at],
     queryFn: ({ pageParam, signal }) => {
       const asked = {
+        path: at,
         query: { ...(query as object), ...(pageParam === null ? {} : { cursor: pageParam }) },
       } as unknown as Params<P>;
       return fetchPath(path, asked, signal);

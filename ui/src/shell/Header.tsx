@@ -17,6 +17,7 @@ import { choose, usePreferences, type Clock } from "../state/preferences";
 import { signOut, useMe } from "../state/session";
 import { useStore } from "../state/store";
 import { browserZone } from "../time/format";
+import { Standing } from "./Standing";
 
 export function Header({ onSearch }: { onSearch: () => void }) {
   const { t } = useTranslation("shell");
@@ -27,6 +28,7 @@ export function Header({ onSearch }: { onSearch: () => void }) {
         <kbd>/</kbd>
       </Button>
       <span className="grow" />
+      <Standing />
       <Live />
       <Clocks />
       <User />

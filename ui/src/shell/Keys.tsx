@@ -41,8 +41,8 @@ function Group({ name, rows }: { name: string; rows: [string, string][] }) {
         {rows.map(([keys, does]) => (
           <div key={keys}>
             <dt>
-              {keys.split(" ").map((key) => (
-                <kbd key={key}>{key}</kbd>
+              {keys.split(" ").map((key, at) => (
+                <kbd key={`${at}`}>{key}</kbd>
               ))}
             </dt>
             <dd>{does}</dd>

@@ -4,6 +4,7 @@ import { Input, Modal } from "antd";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { focusOn } from "../parts/focus";
 import { PauseDialog } from "../parts/PauseDialog";
 import { useOffers } from "./offers";
 import type { Offer } from "./found";
@@ -15,7 +16,16 @@ export function Palette({ open, onClose, onHelp }: Props) {
   const [pausing, setPausing] = useState(false);
   return (
     <>
-      <Modal open={open} onCancel={onClose} footer={null} destroyOnHidden title={t("search.title")} className="palette">
+      <Modal
+        open={open}
+        onCancel={onClose}
+        afterOpenChange={focusOn("search")}
+        footer={null}
+        closable={false}
+        destroyOnHidden
+        title={t("search.title")}
+        className="palette"
+      >
         <Search onGone={onClose} onHelp={onHelp} onPause={() => setPausing(true)} />
       </Modal>
       <PauseDialog open={pausing} onClose={() => setPausing(false)} scope="all" />
@@ -45,7 +55,7 @@ function Search({ onGone, onHelp, onPause }: { onGone: () => void; onHelp: () =>
   return (
     <div role="search">
       <Input
-        autoFocus
+        id="search"
         value={text}
         placeholder={t("search.placeholder")}
         aria-label={t("search.placeholder")}

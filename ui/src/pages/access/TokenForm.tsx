@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { LocalTime } from "../../parts/LocalTime";
 import type { Role } from "../../state/session";
@@ -31,6 +32,7 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
   return (
     <Modal
       open
+      afterOpenChange={focusOn("token_name")}
       // Not by a click beside it: the token would be gone for good.
       mask={{ closable: made === null }}
       keyboard={made === null}
@@ -63,6 +65,7 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
           <Refused refusal={besides(save.refusal, FIELDS)} />
           <Form<Given>
             form={form}
+            name="token"
             layout="vertical"
             initialValues={{ role: "operator", groups: null, lasts: "90" }}
             onFinish={(given) => void save.run(given)}
@@ -73,7 +76,7 @@ export function TokenForm({ onClose }: { onClose: () => void }) {
               rules={[{ required: true, whitespace: true, message: t("needed") }]}
               {...faultOf(save.refusal, "name")}
             >
-              <Input autoFocus autoComplete="off" maxLength={200} placeholder={t("tokens.example")} />
+              <Input autoComplete="off" maxLength={200} placeholder={t("tokens.example")} />
             </Form.Item>
             <Form.Item name="role" label={t("role")} {...faultOf(save.refusal, "role")}>
               <RoleField />

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { useMe, type Role } from "../../state/session";
 import { besides, faultOf } from "../../parts/faults";
@@ -28,6 +29,7 @@ export function UserForm({ user, onClose }: { user: User | null; onClose: () => 
     <Drawer
       open
       onClose={onClose}
+      afterOpenChange={focusOn(user === null ? "user_name" : "user_role")}
       size={460}
       title={user === null ? t("users.new") : t("users.edit", { name: user.name })}
       footer={
@@ -49,6 +51,7 @@ export function UserForm({ user, onClose }: { user: User | null; onClose: () => 
       )}
       <Form<Given>
         form={form}
+        name="user"
         layout="vertical"
         initialValues={{ role: user?.role ?? "viewer", groups: user?.groups ?? null }}
         onFinish={(given) => void save.run(given)}
@@ -60,7 +63,7 @@ export function UserForm({ user, onClose }: { user: User | null; onClose: () => 
             rules={[{ required: true, whitespace: true, message: t("needed") }]}
             {...faultOf(save.refusal, "name")}
           >
-            <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={200} />
+            <Input autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={200} />
           </Form.Item>
         )}
         <Form.Item name="role" label={t("role")} {...faultOf(save.refusal, "role")}>

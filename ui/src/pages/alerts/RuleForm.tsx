@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import type { components } from "../../api/schema";
 import { besides, faultOf } from "../../parts/faults";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { useMay } from "../../state/session";
 import { ConditionField } from "./ConditionField";
@@ -52,6 +53,7 @@ export function RuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => 
     <Drawer
       open
       onClose={onClose}
+      afterOpenChange={focusOn("rule_name")}
       size={600}
       title={rule === null ? t("rules.new") : t("form.edit", { name: rule.name })}
       footer={
@@ -68,6 +70,7 @@ export function RuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => 
       <Refused refusal={besides(save.refusal, FIELDS)} />
       <Form<Given>
         form={form}
+        name="rule"
         layout="vertical"
         disabled={!may}
         initialValues={firstOf(rule)}
@@ -79,7 +82,7 @@ export function RuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => 
           rules={[{ required: true, whitespace: true, message: t("form.needed") }]}
           {...fault("name")}
         >
-          <Input autoFocus={rule === null} maxLength={200} />
+          <Input maxLength={200} />
         </Form.Item>
         <Form.Item name="condition" label={t("form.condition")} {...fault("condition")}>
           <ConditionField />

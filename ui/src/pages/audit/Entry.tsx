@@ -35,9 +35,9 @@ function Told({ entry }: { entry: AuditLog }) {
       key: "who",
       label: t("who"),
       children: (
-        <>
+        <span>
           {entry.user_name} <span className="dim mono">{entry.user_id}</span>
-        </>
+        </span>
       ),
     },
     {
@@ -78,9 +78,9 @@ function Told({ entry }: { entry: AuditLog }) {
         entry.hash === null ? (
           t("unsealed")
         ) : (
-          <>
+          <span>
             {t("sealed", { number: entry.sealed_no })} <Copied text={entry.hash} />
-          </>
+          </span>
         ),
     },
   ];

@@ -68,9 +68,10 @@ export function Form({ task, first, copied }: Props) {
   // A fault that nobody sees is none: the first is scrolled to.
   useEffect(() => {
     if (save.refusal === null) return;
-    const bad = box.current?.querySelector<HTMLElement>("[aria-invalid=true], .schema-bad input, .schema-bad");
+    const bad =
+      box.current?.querySelector<HTMLElement>("[aria-invalid=true]") ?? box.current?.querySelector(".schema-faults");
     bad?.scrollIntoView({ block: "center" });
-    bad?.focus({ preventScroll: true });
+    if (bad instanceof HTMLElement) bad.focus({ preventScroll: true });
   }, [save.refusal]);
 
   const learn = useCallback((seen: readonly { id: number; name: string }[]) => {

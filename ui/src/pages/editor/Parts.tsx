@@ -30,7 +30,7 @@ export function Parts({ buttons }: { buttons: ReactNode }) {
       <div className="editor-main">
         <section className="editor-section">
           <h2 className="editor-heading">{t("sections.what")}</h2>
-          <div className="schema-grid">
+          <div className="schema-grid editor-first">
             <TextRow name="name" required help={t("help.name")} placeholder="close_books" />
             <TypeRow />
             <GroupRow />

@@ -15,14 +15,14 @@ export function InstancesPage() {
   const [filters, change] = useFilters();
   const fields = useFields(filters);
   const place = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
-  const asked = NAMES.map((name) => filters[name] ?? "");
+  const asked = JSON.stringify(NAMES.map((name) => filters[name] ?? ""));
   const clear = () => change(Object.fromEntries(NAMES.map((name) => [name, null])));
   return (
     <Page title={t("title")}>
       <div className="instances">
         <FilterBar search={{ name: "q", label: t("search") }} fields={fields} values={filters} onChange={change} />
         {/* Other filters are another list: its rows, its selection and its "now" begin anew. */}
-        <Listed key={JSON.stringify(asked)} filters={filters} place={place} change={change} clear={clear} />
+        <Listed key={asked} filters={filters} place={`${place} ${asked}`} change={change} clear={clear} />
       </div>
     </Page>
   );

@@ -1,6 +1,6 @@
 // The instances that the filters fit: the list, what is selected in it, and what can be done to many.
 import { Button, Empty } from "antd";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
@@ -25,7 +25,7 @@ import { canCancel, canRetry, suits, wantedBy, type Wanted } from "./wanted";
 
 type Props = {
   filters: Filters;
-  /** Which entry of the browser's past this is. */
+  /** Which entry of the browser's past this is, and what it asks for. */
   place: string;
   change: (change: Record<string, string | null>) => void;
   clear: () => void;
@@ -86,18 +86,22 @@ export function Listed({ filters, place, change, clear }: Props) {
       then: (row) => feeding.update([row]),
     },
   );
-  const retryRow = useMemo(() => ({ run: retry.run }), []); // eslint-disable-line react-hooks/exhaustive-deps
+  // The rows are drawn again only when they change, so they hold on to one and the same way to act.
+  const retrying = useRef(retry.run);
+  useEffect(() => {
+    retrying.current = retry.run;
+  });
   const { select } = selection;
   const deeds = useMemo<Deeds | null>(
     () =>
       may
         ? {
             select,
-            retry: (row) => void retryRow.run(row),
+            retry: (row) => void retrying.current(row),
             cancel: (row) => setTarget({ action: "cancel", rows: [row] }),
           }
         : null,
-    [may, select, retryRow],
+    [may, select],
   );
 
   const chosen = [...selection.chosen.values()];

@@ -35,7 +35,7 @@ export const Row = memo(function Row({ id, row, index, top, columns, zone, selec
   const place = { role: "row", "aria-rowindex": index + 2, style };
   if (row === null) {
     return (
-      <div {...place} className="instances-row">
+      <div {...place} className={columns ? "instances-row" : "instances-card"}>
         <span role="cell" className="dim">
           #{id} …
         </span>

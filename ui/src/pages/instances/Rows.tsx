@@ -18,7 +18,7 @@ const ROW = 34;
 const CARD = 92;
 const HEAD = 32;
 const NARROW = 640;
-const MOST_ASKED = 40;
+const MOST_ASKED = 25;
 
 type Props = {
   feeding: Feeding;

@@ -6,7 +6,7 @@ import type { Answered, Feed, Instance } from "./feed";
 
 /** So many requests that found nothing follow each other before somebody is asked whether to go on. */
 const IN_VAIN = 100;
-const AHEAD = 40;
+const AHEAD = 20;
 export const PAGE = 200;
 
 export type State = {

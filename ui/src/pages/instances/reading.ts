@@ -1,9 +1,7 @@
 // Whether somebody is reading: then nothing moves beneath the pointer.
-import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 
 import { fetchPath } from "../../api/queries";
-import { Refusal } from "../../api/refusal";
 import type { Feeding } from "./feeding";
 import type { Instance } from "./feed";
 
@@ -23,27 +21,32 @@ export function useTouched(): [boolean, () => void] {
   return [touched, touch];
 }
 
-/** What lives, is seen and is not on the newest page is asked for by its number, so that it does not seem to live for ever. */
+/** What lives and is seen is asked for by its number now and then: further down, the newest page does not tell of it. */
 export function useSeenAgain(feeding: Feeding, living: readonly number[]): void {
-  const { data } = useQuery({
-    queryKey: ["seen again", living],
-    enabled: living.length > 0,
-    refetchInterval: SEEN_AGAIN,
-    queryFn: async ({ signal }) => {
-      const found = await Promise.all(living.map((id) => seen(id, signal)));
-      return found.filter((one) => one !== null);
-    },
+  const now = useRef(living);
+  useEffect(() => {
+    now.current = living;
   });
   useEffect(() => {
-    if (data) feeding.update(data);
-  }, [data, feeding]);
+    const gone = new AbortController();
+    const timer = window.setInterval(() => {
+      if (document.hidden || now.current.length === 0) return;
+      void Promise.all(now.current.map((id) => seen(id, gone.signal))).then((found) =>
+        feeding.update(found.filter((one) => one !== null)),
+      );
+    }, SEEN_AGAIN);
+    return () => {
+      window.clearInterval(timer);
+      gone.abort();
+    };
+  }, [feeding]);
 }
 
+/** Null where it cannot be told: it stays as it was last seen. */
 async function seen(id: number, signal: AbortSignal): Promise<Instance | null> {
   try {
     return await fetchPath("/api/v1/instances/{instance_id}", { path: { instance_id: id } }, signal);
-  } catch (reason) {
-    if (reason instanceof Refusal && reason.gone) return null; // it stays as it was last seen
-    throw reason;
+  } catch {
+    return null;
   }
 }

@@ -104,9 +104,8 @@ function Seconds({ value, ago = false }: { value: number | null | undefined; ago
   const { t } = useTranslation("settings");
   if (value === null || value === undefined || (value === 0 && !ago)) return <span className="dim">–</span>;
   return (
-    <>
-      <Length ms={value * 1_000} />
-      {ago && ` ${t("fact.ago")}`}
-    </>
+    <span>
+      <Length ms={value * 1_000} /> {ago && t("fact.ago")}
+    </span>
   );
 }

@@ -22,9 +22,9 @@ export function Mine() {
       key: "who",
       label: t("mine.who"),
       children: (
-        <>
+        <span>
           {me.name} <span className="dim mono">{me.id}</span>
-        </>
+        </span>
       ),
     },
     { key: "role", label: t("mine.role"), children: t(`common:role.${me.role}`) },

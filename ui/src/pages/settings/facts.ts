@@ -16,7 +16,8 @@ export function worriesOf({ process, database, store }: Diagnosis): Worry[] {
   const seconds = (figure: number) => lengthOf(figure * 1_000);
 
   if (database.read_only) tell(true, "worry.readOnly");
-  if (["missing", "wrong", "unreadable"].includes(process.key)) tell(true, "worry.key", { detail: process.key_detail });
+  if (["missing", "wrong", "unreadable"].includes(process.key))
+    tell(true, "worry.key", { detail: process.key_detail ?? "" });
   const cycle = store.cycle_seconds;
   if (cycle === null || cycle === undefined) tell(true, "worry.noScheduler");
   else if (cycle > STALE) tell(true, "worry.scheduler", { length: seconds(cycle) });

@@ -50,11 +50,9 @@ export function Notices({ task, pauses }: { task: Task; pauses: readonly Pause[]
       ))}
       {!task.enabled && <Alert type="warning" showIcon className="task-notice" title={t("isDisabled")} />}
       {manager && (
-        <Alert
-          type="info"
-          className="task-notice"
-          title={t(`managed.${manager}`, { name: task.managed_by?.split(":").slice(1).join(":") })}
-        />
+        <p className="dim task-managed">
+          {t(`managed.${manager}`, { name: task.managed_by?.split(":").slice(1).join(":") })}
+        </p>
       )}
     </>
   );

@@ -87,7 +87,8 @@ export function Control(props: ControlProps<Shape>) {
 /** Whether it takes the whole width. */
 function isWhole(shape: Shape): boolean {
   if (shape.is === "text") return shape.format === "long";
-  return ["list", "record", "map", "variants", "json"].includes(shape.is);
+  if (shape.is === "list") return shape.item.type !== "integer" && shape.item.type !== "number";
+  return ["record", "map", "variants", "json"].includes(shape.is);
 }
 
 /** The names whose faults are shown deeper inside. */

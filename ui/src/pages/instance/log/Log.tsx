@@ -68,34 +68,34 @@ export function Log({ instance, zone, attempts, onInstance, onRows }: Props) {
     [log, follow],
   );
 
-  // What is looked at first: the line of the address, the line that failed, else the end.
-  const first = useRef({
-    line,
-    failed: instance.status === "failed",
-    message: instance.error_message,
-    only: view.only,
-  });
+  const failed = instance.status === "failed";
+  const now = useRef({ line, failed, message: instance.error_message });
   useEffect(() => {
-    const { line: asked, failed, message, only } = first.current;
+    now.current = { ...now.current, failed, message: instance.error_message };
+  }, [failed, instance.error_message]);
+
+  // What is looked at first: the line of the address, the line that failed, else the end.
+  useEffect(() => {
+    const { line: asked, failed: broken, message } = now.current;
+    const { only } = log.view;
     void (async () => {
-      if (asked !== null && only === "all") return show(asked);
-      const error = failed && only === "all" ? await lastError(log.instance, log.view).catch(() => null) : null;
+      if (asked !== null && only === "all") {
+        now.current.line = null; // of the first look alone
+        return show(asked);
+      }
+      const error = broken && only === "all" ? await lastError(log.instance, log.view).catch(() => null) : null;
       if (error !== null) {
         setLooked(error);
         return show(error);
       }
       if (!(await log.toEnd())) return;
       if (only === "errors" && log.rows.length === 0 && log.atStart) setUnmarked(true);
-      const index = failed ? failingRow(log.rows, message) : log.rows.length - 1;
+      const index = broken ? failingRow(log.rows, message) : log.rows.length - 1;
       const row = log.rows[index];
-      if (failed && row !== undefined) setLooked({ seq: row.seq, part: row.part });
+      if (broken && row !== undefined) setLooked({ seq: row.seq, part: row.part });
       setGoal({ index });
     })();
   }, [log, show]);
-  const { only } = view;
-  useEffect(() => {
-    first.current.only = only;
-  }, [only]);
 
   useEffect(() => onRows(log.rows, !living), [log, version, living, onRows]);
 

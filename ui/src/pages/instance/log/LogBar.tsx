@@ -47,7 +47,12 @@ export function LogBar(props: Props) {
   return (
     <div className="log-bar" role="toolbar" aria-label={t("log.tools")}>
       {living && (
-        <Button size="small" icon={following ? <PauseOutlined /> : <CaretRightOutlined />} onClick={onFollow}>
+        <Button
+          size="small"
+          icon={following ? <PauseOutlined /> : <CaretRightOutlined />}
+          aria-label={following ? t("log.pause") : t("log.follow")}
+          onClick={onFollow}
+        >
           {following ? t("log.pause") : t("log.follow")}
         </Button>
       )}

@@ -1,0 +1,57 @@
+// A configuration in the address, and the form that is drawn for it.
+import { isRecord, type JsonSchema } from "../../parts/schema/shape";
+
+export type Config = Record<string, unknown>;
+
+export function readConfig(text: string | undefined): Config | null {
+  if (!text) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null; // somebody cut the address off
+  }
+}
+
+export function writeConfig(config: Config): string {
+  return JSON.stringify(config);
+}
+
+/** What is chosen rather than typed: a field of this name holds the name of a data source. */
+const SOURCE = /(^|_)data_source$/;
+
+export function sourceFields(schema: JsonSchema): string[] {
+  return isRecord(schema.properties) ? Object.keys(schema.properties).filter((name) => SOURCE.test(name)) : [];
+}
+
+/** The schema with the data sources there are to choose from; a name that is none of them is shown as it is. */
+export function withSources(schema: JsonSchema, names: readonly string[]): JsonSchema {
+  // One alone would be drawn as a constant, and be set where nobody asked for it: it is typed, or was filled in.
+  if (!isRecord(schema.properties) || names.length < 2) return schema;
+  const properties = { ...schema.properties };
+  for (const name of sourceFields(schema)) {
+    const given = properties[name];
+    const own = isRecord(given) ? given : {};
+    const empty = Array.isArray(own.anyOf) && own.anyOf.some((one) => isRecord(one) && one.type === "null");
+    const said = { title: own.title, description: own.description };
+    properties[name] = empty ? { ...said, anyOf: [{ enum: names }, { type: "null" }] } : { ...said, enum: names };
+  }
+  return { ...schema, properties };
+}
+
+/** What a form begins with: the example, on a data source that exists. */
+export function exampleOf(example: unknown, names: readonly string[]): Config {
+  return { ...firstOf(names), ...(isRecord(example) ? known(example, names) : {}) };
+}
+
+/** Where there is only one to work on, it is meant. */
+export function firstOf(names: readonly string[]): Config {
+  return names.length === 1 ? { data_source: names[0] } : {};
+}
+
+function known(example: Config, names: readonly string[]): Config {
+  const kept = Object.entries(example).filter(
+    ([name, value]) => !SOURCE.test(name) || (typeof value === "string" && names.includes(value)),
+  );
+  return Object.fromEntries(kept);
+}
