@@ -4,6 +4,7 @@
 # make ui      build the web UI when it is stale (serve and test do so too)
 # make bench   every benchmark                make chaos   the long runs
 # make docs    the documentation as a site in site/        make reference   write what of it is read off the code
+# make screenshots   the pictures of the README and the docs, from the demo
 # make clean   remove what the targets above made
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve ui test check fmt bench chaos docs docs-serve reference clean
+.PHONY: help serve ui test check fmt bench chaos docs docs-serve reference screenshots clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -55,8 +56,14 @@ docs-serve: $(VENV)/.installed-dev
 
 reference: $(VENV)/.installed-dev
 	@$(BIN)/python scripts/generate-reference
+	@$(BIN)/python scripts/generate-client
 	@PYTHONPATH=tests $(BIN)/python tests/architecture/lifecycle_diagram.py
 	@PYTHONPATH=tests $(BIN)/python tests/architecture/source_schemas.py
+
+screenshots: $(VENV)/.installed-dev
+	@scripts/system-packages
+	@HOURHAND_UI=always $(BIN)/python hatch_build.py
+	@$(BIN)/python scripts/screenshots
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist build

@@ -720,7 +720,7 @@ export interface paths {
          *
          *     With `before` = 9007199254740992 it is the end of the log; with `next_before`, what comes before. With `level` or
          *     `q` up to 20,000 lines are looked at: there may be few items, or none, and `more` of them further on. What a
-         *     command writes has the level info, be it to stdout or to stderr.
+         *     command writes has the level info; that it was written to stderr makes it an error to this filter.
          *
          *     Needs the role viewer.
          */
@@ -1061,7 +1061,7 @@ export interface paths {
          *
          *     Needs the role viewer.
          */
-        get: operations["load"];
+        get: operations["schedule_load"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1472,7 +1472,7 @@ export interface paths {
          *
          *     Needs the role viewer.
          */
-        get: operations["impact"];
+        get: operations["task_impact"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9192,7 +9192,7 @@ export interface operations {
                 after?: number;
                 /** @description The last lines before this `seq`, not the first after */
                 before?: number | null;
-                /** @description Of at least this level; a line with an exception is an error */
+                /** @description Of at least this level; an exception, or stderr, is an error */
                 level?: components["schemas"]["LineLevel"] | null;
                 limit?: number;
                 /** @description With this text in the message or the exception, in any case */
@@ -9814,7 +9814,7 @@ export interface operations {
             };
         };
     };
-    load: {
+    schedule_load: {
         parameters: {
             query?: {
                 /** @description From then on, rounded down to a step; by default now */
@@ -10723,7 +10723,7 @@ export interface operations {
             };
         };
     };
-    impact: {
+    task_impact: {
         parameters: {
             query?: never;
             header?: never;
