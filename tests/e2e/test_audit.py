@@ -36,10 +36,17 @@ def _newest(api: httpx.Client, task: int) -> int:
     return int(found["items"][0]["id"])
 
 
-def test_what_is_rare_is_looked_for_further_back_by_itself(page: Page) -> None:
-    page.goto("/audit?type=demo")
-    expect(page.locator("main .ant-table-row").first).to_contain_text("load")
-    expect(page.get_by_role("button", name="Further back")).to_have_count(0)
+def test_what_was_refused_is_told_apart_and_filters_are_cleared_in_one_go(page: Page, api: httpx.Client) -> None:
+    api.post("/api/v1/tasks", json={"name": "e2e-refused", "type": "odd"})
+    page.goto("/audit")
+    rows = page.locator("main .ant-table-row")
+    expect(rows.filter(has_text="done").first).to_be_visible()
+    page.get_by_text("refused", exact=True).first.click()
+    expect(rows.filter(has_text="refused").first).to_be_visible()
+    expect(rows.filter(has_text="done")).to_have_count(0)
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page).to_have_url(f"{api.base_url}/audit")
+    expect(rows.filter(has_text="done").first).to_be_visible()
 
 
 def test_the_chain_is_verified_in_words_and_against_a_place_noted_earlier(page: Page) -> None:

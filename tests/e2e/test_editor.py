@@ -184,7 +184,7 @@ def test_every_schema_of_every_kind_is_drawn_and_its_example_comes_back_as_it_wa
         for key in schemas[name]["required"]:
             expect(drawn.get_by_title(key, exact=True).first).to_be_visible()
     # Only what may be anything is left to JSON.
-    assert form.locator("textarea.mono").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))") == [
+    assert form.locator("textarea.schema-json").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))") == [
         "Json"
     ]
 

@@ -86,7 +86,10 @@ def _settled(page: Page, path: str) -> None:
 
 
 def _faults(page: Page, path: str, *, rules: bool) -> list[str]:
-    _settled(page, path)
+    try:
+        _settled(page, path)
+    except AssertionError as error:  # go on: all that is wrong is told at once
+        return [f"{path}: {str(error).split('Aria')[0]}"]
     found = [f"{path}: a raw key: {text}" for text in page.evaluate(TEXTS) if RAW.fullmatch(text)]
     if rules:
         page.evaluate(AXE.read_text())
@@ -103,7 +106,7 @@ def test_every_page_is_whole(opens: Opens, api: httpx.Client, language: Language
     page = opens(language=language, theme=theme)
     paths = [*_of_navigation(page), *_details(api)]
     faults = [fault for path in paths for fault in _faults(page, path, rules=rules)]
-    assert faults == []
+    assert not faults, "\n".join(faults)
     assert page.locator("html").get_attribute("lang") == ("zh-CN" if language == "zh" else "en")
     assert page.locator("html").get_attribute("data-theme") == theme
 
@@ -117,4 +120,4 @@ def test_every_page_fits_a_phone(opens: Opens, api: httpx.Client) -> None:
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > NARROW[0]:
             faults.append(f"{path} is {wide} px wide")
-    assert faults == []
+    assert not faults, "\n".join(faults)

@@ -95,7 +95,7 @@ def test_all_that_match_are_counted_then_cancelled_for_a_reason_and_the_selected
     dialog.get_by_role("textbox", name="Reason").fill("the ledger is closed")
     sure.click()
     expect(dialog).to_contain_text("12 instances are cancelled or stopping")
-    assert until(api, made[0], "cancelled")["cancel_reason"] == "the ledger is closed"
+    assert until(api, made[0], "cancelled")["error_message"] == "the ledger is closed"
     dialog.get_by_role("button", name="Close").last.click()
 
     page.goto(f"/instances?task_id={task}&status=cancelled")

@@ -180,5 +180,6 @@ describe("labelOf", () => {
     expect(labelOf("lock_timeout_ms", "Lock Timeout Ms")).toBe("Lock timeout ms");
     expect(labelOf("n", "How many")).toBe("How many");
     expect(labelOf("day", null)).toBe("Day");
+    expect(labelOf("step", "CustomStep")).toBe("Step");
   });
 });

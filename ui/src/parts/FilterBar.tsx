@@ -62,7 +62,7 @@ export function FilterBar({ search, fields, values, onChange, extra }: Props) {
           remove={
             isSet(field) && (
               <Button
-                icon={<CloseOutlined />}
+                icon={<CloseOutlined aria-hidden />}
                 aria-label={t("remove", { label: field.label })}
                 onClick={() => onChange(without(field))}
               />
@@ -79,7 +79,7 @@ export function FilterBar({ search, fields, values, onChange, extra }: Props) {
               onClick: ({ key }) => setAdding(key),
             }}
           >
-            <Button icon={<FilterOutlined />}>{t("add")}</Button>
+            <Button icon={<FilterOutlined aria-hidden />}>{t("add")}</Button>
           </Dropdown>
         )}
         {(fields.some(isSet) || values[search.name]) && (
@@ -96,7 +96,15 @@ export function FilterBar({ search, fields, values, onChange, extra }: Props) {
 const TYPING = 300;
 
 /** What is typed goes into the address when typing stops; what the address says otherwise is shown. */
-function SearchText({ label, value, onChange }: { label: string; value: string; onChange: (text: string) => void }) {
+export function SearchText({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (text: string) => void;
+}) {
   const [typed, setTyped] = useState({ text: value, of: value });
   const timer = useRef<number | undefined>(undefined);
   useEffect(() => () => window.clearTimeout(timer.current), []);

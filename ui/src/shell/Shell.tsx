@@ -49,10 +49,8 @@ export function Shell() {
             />
             <Header onSearch={() => setPalette(true)} />
           </Layout.Header>
-          <Layout.Content>
-            <main id="main" tabIndex={-1}>
-              <Outlet />
-            </main>
+          <Layout.Content id="main" tabIndex={-1}>
+            <Outlet />
           </Layout.Content>
         </Layout>
       </Layout>

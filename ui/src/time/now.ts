@@ -27,3 +27,8 @@ function subscribe(hear: () => void): () => void {
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
+
+/** The same, new only every so many milliseconds: for what is too large to be drawn every second. */
+export function useNowBy(step: number): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(now / step) * step);
+}

@@ -9,14 +9,14 @@ import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { useFilters } from "../../state/url";
 import { browserZone } from "../../time/format";
-import { copyOf, fresh, type Task } from "./draft";
+import { begun, copyOf, type Task } from "./draft";
 import { Form } from "./Form";
 import "./editor.css";
 
 export function NewTaskPage() {
-  const [{ copy }] = useFilters();
+  const [{ copy, type, payload }] = useFilters();
   if (copy !== undefined) return <Loaded key={copy} id={Number(copy)} copied />;
-  return <Form task={null} first={fresh(browserZone())} />;
+  return <Form task={null} first={begun(browserZone(), type, payload)} />;
 }
 
 export function EditTaskPage() {

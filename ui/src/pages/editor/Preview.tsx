@@ -44,7 +44,7 @@ export function Preview({ preview, schedule, timezone, wrong }: Props) {
                   <td>
                     <span className="dim">{weekdayOf(at, timezone, language)}</span> {clock(at, timezone)}
                   </td>
-                  {mine !== timezone && <td className="dim">{clock(at, mine)}</td>}
+                  {mine !== timezone && <td className="dim">{beside(at, mine, timezone)}</td>}
                   <td className="dim">{relative(at, now, language)}</td>
                 </tr>
               );
@@ -68,4 +68,10 @@ export function Preview({ preview, schedule, timezone, wrong }: Props) {
 function clock(at: Date, zone: string): string {
   const parts = partsIn(at, zone);
   return `${parts.date} ${parts.clock}`;
+}
+
+/** By another clock: the day only where it is another. */
+function beside(at: Date, zone: string, task: string): string {
+  const parts = partsIn(at, zone);
+  return parts.date === partsIn(at, task).date ? parts.clock : `${parts.date.slice(5)} ${parts.clock}`;
 }

@@ -54,6 +54,19 @@ export function fresh(zone: string): Draft {
   return { ...DEFAULTS, timezone: zone };
 }
 
+/** One that another page has begun: of which type, and to do what. A payload that is no JSON object is left out. */
+export function begun(zone: string, type: string | undefined, payload: string | undefined): Draft {
+  const draft = fresh(zone);
+  if (type !== "command" && type !== "http" && type !== "python" && type !== "operation") return draft;
+  try {
+    const given: unknown = JSON.parse(payload ?? "{}");
+    const whole = typeof given === "object" && given !== null && !Array.isArray(given);
+    return { ...draft, type, payload: whole ? (given as Draft["payload"]) : {} };
+  } catch {
+    return { ...draft, type };
+  }
+}
+
 export function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(ordered(one)) === JSON.stringify(ordered(other));
 }

@@ -12,7 +12,8 @@ import { Handle, Position, type Node as FlowNode, type NodeProps } from "@xyflow
 import { memo, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-import { Time } from "../../parts/Time";
+import { relative } from "../../time/format";
+import { useNowBy } from "../../time/now";
 import type { Direction } from "./layout";
 import { stateOf, type Node, type State } from "./shown";
 
@@ -26,7 +27,6 @@ export type Drawn = {
   faint: boolean;
   /** Where the tabulator key enters the graph. */
   entry: boolean;
-  choose: (id: number) => void;
 };
 export type TaskFlowNode = FlowNode<Drawn, "task">;
 
@@ -40,7 +40,8 @@ const MARKS: Record<State, ReactNode> = {
 };
 
 export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskFlowNode>) {
-  const { t } = useTranslation("graph");
+  const { t, i18n } = useTranslation("graph");
+  const now = useNowBy(10_000);
   const { task, direction } = data;
   const state = stateOf(task);
   const classes = [
@@ -68,7 +69,6 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskFlowNode>
         aria-pressed={data.chosen}
         title={task.name}
         tabIndex={data.entry ? 0 : -1}
-        onClick={() => data.choose(task.id)}
       >
         <span className="graph-name">{task.name}</span>
         <span className="graph-state">
@@ -76,13 +76,17 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskFlowNode>
           <span className="graph-words">{words.join(" · ")}</span>
           {task.paused && <PauseCircleOutlined className="graph-paused" />}
           {!data.blocked && task.last_time && !task.running && task.enabled && !task.paused && (
-            <span className="graph-when">
-              <Time at={task.last_time} as="relative" />
-            </span>
+            <span className="graph-when">{relative(new Date(task.last_time), new Date(now), i18n.language)}</span>
           )}
         </span>
       </button>
       <Handle type="source" position={direction === "LR" ? Position.Right : Position.Bottom} isConnectable={false} />
     </>
   );
-});
+}, same);
+
+/** Hundreds are drawn, and with each refresh few of them differ. */
+function same(before: NodeProps<TaskFlowNode>, after: NodeProps<TaskFlowNode>): boolean {
+  const names = Object.keys(after.data) as (keyof Drawn)[];
+  return names.every((name) => before.data[name] === after.data[name]);
+}

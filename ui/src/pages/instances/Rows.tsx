@@ -90,7 +90,7 @@ export function Rows({ feeding, feed, first, news, deeds, selection, onTouch, on
           type="primary"
           shape="round"
           className="instances-news"
-          icon={<ArrowUpOutlined />}
+          icon={<ArrowUpOutlined aria-hidden />}
           onClick={() => {
             selection.clear();
             feeding.release();

@@ -51,7 +51,10 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
     const value = isRecord(next) ? next : {};
     setConfig(value);
     window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => place.go({ config: writeConfig(value), ...undo }, { replace: true }), TYPING);
+    timer.current = window.setTimeout(
+      () => place.go({ config: writeConfig(value), ...undo }, { replace: true }),
+      TYPING,
+    );
   }
 
   function submit() {
@@ -111,9 +114,7 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
         <Button type="primary" htmlType="submit" loading={look.pending} disabled={broken}>
           {t("preview.look")}
         </Button>
-        {empty && (
-          <Button onClick={() => change(exampleOf(kind.example, names))}>{t("fillExample")}</Button>
-        )}
+        {empty && <Button onClick={() => change(exampleOf(kind.example, names))}>{t("fillExample")}</Button>}
         <span className="dim">{t("preview.changesNothing")}</span>
       </div>
     </form>

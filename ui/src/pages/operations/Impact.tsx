@@ -24,7 +24,7 @@ export function Impact({ preview }: { preview: Preview }) {
             t("stops.nobody")
           ) : (
             <>
-              <span className={`operations-stops operations-stops-${stops}`}>{t(`stops.${stops}`)}</span>
+              <span className={`operations-dot operations-stops operations-stops-${stops}`}>{t(`stops.${stops}`)}</span>
               <div className="dim">{impact.strongest_lock}</div>
             </>
           )}

@@ -36,7 +36,7 @@ export function StepTable({ steps }: { steps: readonly PlanStep[] }) {
       dataIndex: "lock",
       width: 300,
       render: (lock: string | null) =>
-        lock === null ? dash : <span className={`operations-stops-${stopsOf(lock)}`}>{lock}</span>,
+        lock === null ? dash : <span className={`operations-dot operations-stops-${stopsOf(lock)}`}>{lock}</span>,
     },
     {
       title: t("steps.duration"),
@@ -80,9 +80,7 @@ export function StepTable({ steps }: { steps: readonly PlanStep[] }) {
             rowExpandable: ({ sql }) => sql.length > 0,
             expandedRowRender: ({ sql, step, transaction }) => (
               <>
-                {sql.length > 1 && (
-                  <div className="dim">{transaction ? t("steps.together") : t("steps.each")}</div>
-                )}
+                {sql.length > 1 && <div className="dim">{transaction ? t("steps.together") : t("steps.each")}</div>}
                 <Json value={sql.map((text) => `${text};`).join("\n")} label={step} />
               </>
             ),

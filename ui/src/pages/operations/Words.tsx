@@ -27,7 +27,9 @@ export function Words({ preview, steps, lost }: Props) {
               {lost.slice(0, MOST).map((step) => (
                 <li key={step.number}>
                   {step.step}
-                  {step.rows !== null && <span className="number"> · {t("lost.rows", { rows: countOf(step.rows) })}</span>}
+                  {step.rows !== null && (
+                    <span className="number"> · {t("lost.rows", { rows: countOf(step.rows) })}</span>
+                  )}
                 </li>
               ))}
               {lost.length > MOST && <li>{t("lost.more", { count: lost.length - MOST })}</li>}
@@ -43,7 +45,7 @@ export function Words({ preview, steps, lost }: Props) {
           {locks.length === 0 && steps.length > 0 && <li>{t("words.noLocks")}</li>}
           {locks.slice(0, MOST).map(({ stops, step }) => (
             <li key={step.lock}>
-              <span className={`operations-stops operations-stops-${stops}`}>{t(`stops.${stops}`)}</span>
+              <span className={`operations-dot operations-stops operations-stops-${stops}`}>{t(`stops.${stops}`)}</span>
               {t("words.during", { step: step.step, long: t(`long.${step.duration}`) })}
               <div className="dim">{step.lock}</div>
             </li>

@@ -21,15 +21,18 @@ export function countOf(count: number): string {
 
 export type Fact = { name: string; text: string };
 /** Told elsewhere: by a button, and by the log. */
-const ELSEWHERE = new Set(["undo", "plan_hash"]);
+const ELSEWHERE = /^(undo(_.*)?|plan_hash)$/;
 const LONGEST_LIST = 8;
 
 /** What an operation summed up, a line a figure; what is empty says nothing, and what is deep is shown as JSON. */
-export function factsOf(summary: Record<string, unknown> | null | undefined): { facts: Fact[]; rest: Record<string, unknown> } {
+export function factsOf(summary: Record<string, unknown> | null | undefined): {
+  facts: Fact[];
+  rest: Record<string, unknown>;
+} {
   const facts: Fact[] = [];
   const rest: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(summary ?? {})) {
-    if (ELSEWHERE.has(name) || value === null || value === "") continue;
+    if (ELSEWHERE.test(name) || value === null || value === "") continue;
     const text = written(name, value);
     if (text === null) rest[name] = value;
     else if (text !== "") facts.push({ name: name.replaceAll("_", " "), text });

@@ -23,13 +23,12 @@ const STRENGTH: readonly Stops[] = ["nobody", "rows", "unknown", "writers", "eve
 /** The databases' own words for locks say it, and where they do not, the plan's. */
 export function stopsOf(lock: string | null): Stops {
   if (lock === null) return "nobody";
-  if (/reads and writes go on/i.test(lock)) return /chunk|rows/i.test(lock) ? "rows" : "nobody";
-  if (/\breads go on|nobody writes|for writers/i.test(lock)) return "writers";
-  if (/nobody reads|ACCESS EXCLUSIVE|exclusive metadata|SCH-M/i.test(lock)) return "everybody";
-  if (/\brow locks?\b|\brows of\b|ROW EXCLUSIVE|ROW SHARE|ACCESS SHARE|SHARE UPDATE/i.test(lock)) {
-    return /SHARE ROW EXCLUSIVE/i.test(lock) ? "writers" : "rows";
-  }
-  return /\bSHARE\b|\bEXCLUSIVE\b/i.test(lock) ? "writers" : "unknown";
+  const some = /\brow locks?\b|\brows\b|\bchunk\b/i.test(lock) && !/\b(all of|table)\b/i.test(lock);
+  if (/reads and writes go on/i.test(lock)) return some ? "rows" : "nobody";
+  if (/ACCESS EXCLUSIVE|exclusive metadata|SCH-M|nobody reads/i.test(lock)) return "everybody";
+  if (/SHARE ROW EXCLUSIVE|for writers|nobody writes/i.test(lock)) return "writers";
+  if (some || /ROW EXCLUSIVE|ROW SHARE|ACCESS SHARE|SHARE UPDATE/i.test(lock)) return "rows";
+  return /\bSHARE\b|\bEXCLUSIVE\b|reads go on/i.test(lock) ? "writers" : "unknown";
 }
 
 /** The locks that somebody waits for, the strongest first, each once. */
@@ -62,15 +61,20 @@ export function destroying(steps: readonly PlanStep[]): PlanStep[] {
   return steps.filter(
     ({ phase, sql }) =>
       TAKING_AWAY.has(phase) ||
-      sql.some((text) => {
+      // What is found while verifying was named before.
+      (phase !== "verify" &&
+        sql.some((text) => {
         const bare = text.replace(/^(\s|--.*\n|\/\*[\s\S]*?\*\/)+/, "");
         return !OWN.test(bare) && DESTROYS.some((pattern) => pattern.test(bare));
-      }),
+      })),
   );
 }
 
 /** What keeps it from being started: what the executor's machine lacks is looked for there, and may be met. */
-export function hindrances({ preconditions }: Preview): { certain: Preview["preconditions"]; perhaps: Preview["preconditions"] } {
+export function hindrances({ preconditions }: Preview): {
+  certain: Preview["preconditions"];
+  perhaps: Preview["preconditions"];
+} {
   const unmet = preconditions.filter(({ ok }) => !ok);
   return {
     certain: unmet.filter(({ side }) => side !== "executor"),

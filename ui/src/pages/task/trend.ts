@@ -23,8 +23,8 @@ export function trendOption(stats: Stats, look: Look): EChartsCoreOption {
     return `${date.slice(5)} ${clock}`;
   };
   const usual = [
-    { at: stats.median_ms, name: look.median, type: "dashed" },
-    { at: stats.p95_ms, name: look.p95, type: "dotted" },
+    { at: stats.median_ms, name: look.median, type: "dashed", place: "insideEndBottom" },
+    { at: stats.p95_ms, name: look.p95, type: "dotted", place: "insideEndTop" },
   ].filter((line) => line.at !== null);
   return {
     grid: { left: 8, right: 12, top: 12, bottom: 4, containLabel: true },
@@ -47,8 +47,13 @@ export function trendOption(stats: Stats, look: Look): EChartsCoreOption {
           silent: true,
           symbol: "none",
           lineStyle: { color: colors.cancelled },
-          label: { position: "insideEndTop", formatter: "{b}", color: colors.cancelled },
-          data: usual.map((line) => ({ yAxis: line.at, name: line.name, lineStyle: { type: line.type } })),
+          label: { formatter: "{b}", color: colors.cancelled },
+          data: usual.map((line) => ({
+            yAxis: line.at,
+            name: line.name,
+            lineStyle: { type: line.type },
+            label: { position: line.place },
+          })),
         },
       },
     ],

@@ -38,7 +38,7 @@ export function JsonControl({ id, label, value, onChange, rows = 2 }: Props) {
         aria-label={label}
         aria-invalid={fault !== null}
         aria-describedby={fault === null ? undefined : `${id}-fault`}
-        className="mono"
+        className="mono schema-json"
         disabled={disabled}
         status={fault === null ? undefined : "error"}
         autoSize={{ minRows: rows, maxRows: 30 }}

@@ -210,8 +210,9 @@ function formatOf(schema: JsonSchema): TextFormat {
 /** "lock_timeout_ms" as a person would write it, unless its author gave a title. */
 export function labelOf(name: string, title: string | null): string {
   const spaced = name.replaceAll(/[_-]+/g, " ").trim();
-  // Pydantic makes a title of every name; such a one says nothing that the name does not.
-  const automatic = title === null || title.toLowerCase() === spaced.toLowerCase();
+  // Pydantic makes a title of every name and class; such a one says nothing that the name does not.
+  const automatic =
+    title === null || title.toLowerCase() === spaced.toLowerCase() || /^(?:[A-Z][a-z0-9]+){2,}$/.test(title);
   const text = automatic ? spaced : title;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

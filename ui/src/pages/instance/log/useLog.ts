@@ -39,25 +39,37 @@ export function useLog({ instance, view, living, onInstance }: Given): Log {
     told.current = { following, onInstance };
   });
 
+  // An instance is known to have ended before its last lines are here: only the stream itself says that it is over.
+  const open = useRef<AbortController | null>(null);
   useEffect(() => {
-    if (!living) return undefined;
+    if (!living || open.current !== null) return;
     const gone = new AbortController();
-    let stop = () => {};
+    open.current = gone;
     void (async () => {
       await log.settled;
       const place = await log.place().catch(() => null);
-      if (gone.signal.aborted || place === null) return;
-      stop = tail(log.instance, place, {
+      if (gone.signal.aborted) return;
+      if (place === null) {
+        open.current = null;
+        return;
+      }
+      const stop = tail(log.instance, place, {
         lines: (chunks) => log.append(chunks, told.current.following),
         instance: (state) => told.current.onInstance(state),
-        end: () => undefined,
+        end: () => {
+          if (open.current === gone) open.current = null;
+        },
       });
+      gone.signal.addEventListener("abort", stop);
     })();
-    return () => {
-      gone.abort();
-      stop();
-    };
   }, [log, living]);
+  useEffect(
+    () => () => {
+      open.current?.abort();
+      open.current = null;
+    },
+    [log],
+  );
 
   return { window: log, version, following, follow };
 }
