@@ -63,7 +63,8 @@ def test_a_data_source_is_added_tested_changed_and_deleted(
 
     # Who needs it is said before it is gone.
     payload = {"kind": "statistics_update", "config": {"data_source": name, "tables": ["t"]}}
-    task = api.post(f"{API}/tasks", json={"name": f"{name}-stats", "type": "operation", "payload": payload}).json()["id"]
+    nightly = {"name": f"{name}-stats", "type": "operation", "payload": payload}
+    task = api.post(f"{API}/tasks", json=nightly).json()["id"]
     row.get_by_role("button", name=f"Delete {name}").click()
     form.get_by_role("button", name="Delete the data source").click()
     expect(form.get_by_role("alert")).to_contain_text(f"{name}-stats")

@@ -10,7 +10,9 @@ export function themeOf(dark: boolean): ThemeConfig {
       colorLink: dark ? "#9fb0ff" : "#3547a8",
       colorBgLayout: dark ? "#14171c" : "#f6f7f9",
       colorBgContainer: dark ? "#1b1f26" : "#ffffff",
-      colorTextTertiary: dark ? "#9aa2ad" : "#69717c",
+      colorTextTertiary: dark ? "#9aa2ad" : "#616974",
+      colorTextPlaceholder: dark ? "#8d95a0" : "#6d7580",
+      colorError: dark ? "#f0716b" : "#c4372f",
       borderRadius: 6,
       fontSize: 15, // the compact algorithm takes two off
       fontFamily: 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", sans-serif',

@@ -8,7 +8,7 @@ const LIGHT: Record<Outcome, string> = {
   pending: "#d29b22",
   running: "#3f7fd6",
   success: "#3f9c5a",
-  failed: "#d2433b",
+  failed: "#c4372f",
   cancelled: "#8b929c",
   skipped: "#c3c8cf",
 };

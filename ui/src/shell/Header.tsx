@@ -100,7 +100,7 @@ function User() {
         },
       }}
     >
-      <Button type="text" icon={<UserOutlined />} aria-label={t("user")}>
+      <Button type="text" icon={<UserOutlined />} aria-label={`${me.name}: ${t("user")}`}>
         <span className="user-name">{me.name}</span>
       </Button>
     </Dropdown>

@@ -63,6 +63,7 @@ function Known({ kind, place }: { kind: Kind; place: Place }) {
       <Steps
         className="operations-steps"
         size="small"
+        responsive={false}
         current={at}
         onChange={place.step === "live" ? undefined : back}
         items={STEPS.map((name, number) => ({

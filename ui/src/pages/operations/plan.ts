@@ -64,9 +64,9 @@ export function destroying(steps: readonly PlanStep[]): PlanStep[] {
       // What is found while verifying was named before.
       (phase !== "verify" &&
         sql.some((text) => {
-        const bare = text.replace(/^(\s|--.*\n|\/\*[\s\S]*?\*\/)+/, "");
-        return !OWN.test(bare) && DESTROYS.some((pattern) => pattern.test(bare));
-      })),
+          const bare = text.replace(/^(\s|--.*\n|\/\*[\s\S]*?\*\/)+/, "");
+          return !OWN.test(bare) && DESTROYS.some((pattern) => pattern.test(bare));
+        })),
   );
 }
 
