@@ -28,7 +28,7 @@ WRITING = """
 import time
 begin = time.monotonic()
 for number in range({lines}):
-    print("line", number, "of the export of the ledger, which goes to the warehouse at night")
+    print("line", number, "went to the ledger")  # so short that 100,000 are within what is kept of an attempt
     if number % 50 == 0:
         time.sleep(max(0.0, begin + {seconds} * number / {lines} - time.monotonic()))
 print("line", {lines}, "is the last")

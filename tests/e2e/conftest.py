@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with the demo: tasks of every kind and a past to look at."""
-    with Served(tmp_path_factory.mktemp("served"), "--demo") as running:
+    with Served(tmp_path_factory.mktemp("served"), "--demo", HOURHAND_GRACE_SECONDS="1") as running:
         yield running
 
 

@@ -21,7 +21,9 @@ from examples.test_operation_kind import installed
 from postgres import Cluster
 from serving import Served
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "operation-kind"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "operation-kind"
+CHINESE = ROOT / "ui" / "src" / "pages" / "operations" / "chinese.ts"
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +167,7 @@ def test_a_kind_of_another_package_needs_no_code_of_the_ui(opens: Opens, tmp_pat
         end = page.get_by_role("region", name="How it ended")
         expect(end).to_contain_text("bytes before", timeout=30_000)
         expect(end).to_contain_text("8 KiB")
+        page.close()  # before its server goes, of which it would complain
 
 
 def test_what_cannot_be_reached_or_is_a_script_says_what_to_do(
@@ -176,6 +179,8 @@ def test_what_cannot_be_reached_or_is_a_script_says_what_to_do(
     page = opens(language="zh", theme="dark", size=NARROW)
     page.goto('/operations/statistics_update?config={"data_source": "gone", "tables": ["orders"]}')
     expect(page.get_by_role("heading", name="更新表的统计信息")).to_be_visible()
+    _every_field_is_known(api)
+    expect(page.get_by_role("combobox", name="数据源")).to_be_visible()
     page.get_by_role("button", name="预览").click()
     expect(page.get_by_text("请测试数据源、修正其地址")).to_be_visible()
     _no_sideways(page)
@@ -196,3 +201,17 @@ def test_what_cannot_be_reached_or_is_a_script_says_what_to_do(
 def _no_sideways(page: Page) -> None:
     wide, seen = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
     assert wide <= seen
+
+
+def _every_field_is_known(api: httpx.Client) -> None:
+    """Look each field's text up as the UI does, which shows English where it is not found."""
+    known = CHINESE.read_text()
+    kinds = [one for one in api.get(f"{API}/kinds").json()["items"] if one["role"] == "operation"]
+    said = {
+        " ".join(field["description"].split())
+        for kind in kinds
+        for shape in (kind["parameters"], *kind["parameters"].get("$defs", {}).values())
+        for field in shape.get("properties", {}).values()
+        if "description" in field
+    }
+    assert [text for text in sorted(said) if f'"{text}"' not in known] == []

@@ -55,7 +55,7 @@ def test_figures_lead_to_what_they_count_and_choices_stay_in_the_address(page: P
 
 
 def test_an_empty_store_says_what_to_do_first(opens: Opens, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with Served(tmp_path_factory.mktemp("empty")) as empty:
+    with Served(tmp_path_factory.mktemp("empty"), HOURHAND_GRACE_SECONDS="1") as empty:
         page = opens(served=empty)
         page.goto("/")
         expect(page.get_by_text("There is no task yet")).to_be_visible()

@@ -12,7 +12,7 @@ export function themeOf(dark: boolean): ThemeConfig {
       colorBgContainer: dark ? "#1b1f26" : "#ffffff",
       colorTextTertiary: dark ? "#9aa2ad" : "#616974",
       colorTextPlaceholder: dark ? "#8d95a0" : "#6d7580",
-      colorError: dark ? "#f0716b" : "#c4372f",
+      colorError: dark ? "#ff8780" : "#c4372f",
       borderRadius: 6,
       fontSize: 15, // the compact algorithm takes two off
       fontFamily: 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "PingFang SC", sans-serif',
@@ -20,6 +20,9 @@ export function themeOf(dark: boolean): ThemeConfig {
       motion: false,
     },
     components: {
+      // The dark algorithm darkens what it is given: white on it could not be read.
+      Button: { primaryColor: dark ? "#14171c" : "#ffffff" },
+      Menu: dark ? { itemSelectedColor: "#c3cdff" } : {},
       Layout: { headerBg: dark ? "#1b1f26" : "#ffffff", siderBg: dark ? "#1b1f26" : "#ffffff", headerHeight: 48 },
       Table: { cellPaddingBlockSM: 5, cellPaddingInlineSM: 8 },
     },

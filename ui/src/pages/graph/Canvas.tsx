@@ -2,7 +2,7 @@
 import { Background, Controls, MiniMap, ReactFlow, type Edge as FlowEdge, type ReactFlowInstance } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { Grid, Skeleton } from "antd";
-import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent } from "react";
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { outcomeColors } from "../../parts/colors";
@@ -63,12 +63,6 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-task="${next}"]`)?.focus());
   }
 
-  // One listener for all, so that what a task is drawn from changes with the task alone.
-  function pick(event: MouseEvent<HTMLDivElement>) {
-    const task = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-task]") : null;
-    if (task) choose(Number(task.dataset.task));
-  }
-
   const colors = outcomeColors(dark);
   const colorOf = (node: TaskFlowNode) => {
     const state = stateOf(node.data.task);
@@ -76,7 +70,7 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
     return state === "waiting" ? colors.pending : colors[state];
   };
   return (
-    <div className="graph-canvas" ref={box} onKeyDown={go} onClick={pick} role="group" aria-label={t("drawing")}>
+    <div className="graph-canvas" ref={box} onKeyDown={go} role="group" aria-label={t("drawing")}>
       {placed === null ? (
         <Skeleton active className="graph-waiting" />
       ) : (
@@ -85,6 +79,7 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
           edges={edges}
           nodeTypes={KINDS}
           onInit={setFlow}
+          onNodeClick={(_, node) => choose(Number(node.id))}
           onPaneClick={() => choose(null)}
           colorMode={dark ? "dark" : "light"}
           minZoom={0.04}

@@ -10,6 +10,7 @@ import { useGet } from "../../api/queries";
 import { Refused } from "../../parts/Refused";
 import { isRecord } from "../../parts/schema/shape";
 import { faultsUnder, SchemaForm } from "../../parts/SchemaForm";
+import { inChinese } from "./chinese";
 import { exampleOf, firstOf, withSources, writeConfig, type Config } from "./config";
 import { DIALECTS, type Kind } from "./kinds";
 import { previewOf, type Place } from "./wizard";
@@ -27,8 +28,9 @@ export function Configure({ kind, place }: { kind: Kind; place: Place }) {
 const TYPING = 400;
 
 function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: readonly Source[] }) {
-  const { t } = useTranslation("operations");
+  const { t, i18n } = useTranslation("operations");
   const queries = useQueryClient();
+  const parameters = i18n.language === "zh" ? inChinese(kind.parameters) : kind.parameters;
   const names = sources.map(({ name }) => name);
   const [config, setConfig] = useState<Config>(() => place.config ?? firstOf(names));
   const [broken, setBroken] = useState(false);
@@ -89,7 +91,7 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
       <div className="operations-panel">
         <SchemaForm
           label={t("configuration")}
-          schema={withSources(kind.parameters, names)}
+          schema={withSources(parameters, names)}
           value={config}
           onChange={change}
           faults={faults}

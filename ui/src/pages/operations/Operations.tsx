@@ -45,7 +45,7 @@ export function OperationsPage() {
             defaultValue={search}
             onChange={({ target }) => change({ q: target.value })}
           />
-          {found.isPending && !found.error && <Skeleton active paragraph={{ rows: 8 }} title={false} />}
+          {found.isLoading && <Skeleton active paragraph={{ rows: 8 }} title={false} />}
           {groups.map(({ name, kinds: some }) => (
             <section key={name} className="operations-group" aria-label={t(`groups.${name}`)}>
               <h2>{t(`groups.${name}`)}</h2>

@@ -26,7 +26,7 @@ export function Recent() {
         </Link>
       </header>
       <Refused refusal={found.error} again={() => void found.refetch()} />
-      {found.isPending && !found.error && <Skeleton active title={false} paragraph={{ rows: 4 }} />}
+      {found.isLoading && <Skeleton active title={false} paragraph={{ rows: 4 }} />}
       {found.data && items.length === 0 && <p className="dim">{t("recent.none")}</p>}
       <ul className="operations-recent">
         {items.map((one) => (

@@ -26,7 +26,7 @@ export function WizardPage() {
   return (
     <Page title={place.kind}>
       <Refused refusal={kinds.error} again={() => void kinds.refetch()} />
-      {kinds.isPending && !kinds.error && <Skeleton active paragraph={{ rows: 6 }} />}
+      {kinds.isLoading && <Skeleton active paragraph={{ rows: 6 }} />}
       {kinds.data && (
         <p>
           {t("unknownKind", { kind: place.kind })} <Link to="/operations">{t("allKinds")}</Link>

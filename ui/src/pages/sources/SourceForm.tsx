@@ -64,7 +64,7 @@ export function SourceForm({ source, onClose }: { source: Source | null; onClose
           className="sources-by"
           aria-label={t("by")}
           value={fields.by}
-          onChange={(by) => set({ by })}
+          onChange={(by) => set({ by: by === "url" ? "url" : "fields" })}
           options={[
             { value: "url", label: "URL" },
             { value: "fields", label: t("byFields") },

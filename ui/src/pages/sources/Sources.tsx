@@ -39,7 +39,7 @@ export function SourcesPage() {
       }
     >
       <Refused refusal={found.error} again={() => void found.refetch()} />
-      {found.isPending && !found.error && <Skeleton active paragraph={{ rows: 4 }} title={false} />}
+      {found.isLoading && <Skeleton active paragraph={{ rows: 4 }} title={false} />}
       {found.data && items.length === 0 && (
         <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={may ? t("empty") : t("emptyAsk")}>
           {may && (
