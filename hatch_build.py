@@ -149,9 +149,9 @@ class WebUi:
             return False
         try:
             note = json.loads((self.dist / "build.json").read_text("utf-8"))
-        except (OSError, ValueError):
+            return isinstance(note, dict) and note.get("inputs") == fingerprint(self.sources)
+        except (OSError, ValueError):  # of a source too: one that cannot be read is for the build to complain about
             return False
-        return isinstance(note, dict) and note.get("inputs") == fingerprint(self.sources)
 
     def refresh(self, mode: str) -> None:
         """Build it when it is stale, as far as `mode` says that it matters."""
@@ -216,6 +216,8 @@ class WebUi:
         """Build beside what is there, and put it in its place when it is whole."""
         before = fingerprint(self.sources)  # what is edited meanwhile makes it stale again
         self.dist.parent.mkdir(parents=True, exist_ok=True)
+        for left in self.dist.parent.glob(".building-*"):  # by one that was killed: there is no other now, see `alone`
+            shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=self.dist.parent) as folder:
             built, replaced = Path(folder) / "dist", Path(folder) / "replaced"
             arguments = ("run", "build", "--", "--outDir", str(built), "--emptyOutDir")

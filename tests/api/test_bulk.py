@@ -65,8 +65,11 @@ async def test_more_tasks_than_a_page_are_all_changed(rest: httpx.AsyncClient, w
 async def test_everything_must_be_said_in_so_many_words(rest: httpx.AsyncClient, world: World) -> None:
     await world.task("a")
     for path, action in (("tasks", "delete"), ("instances", "cancel")):
-        refusal = problem(await rest.post(f"{API}/{path}/bulk", json={"action": action, "filter": {}}), 422)
-        assert "all: true" in refusal["errors"][0]["message"]
+        for nothing in ({}, {"q": ""}, {"q": " ", "owner": None}):
+            refusal = problem(await rest.post(f"{API}/{path}/bulk", json={"action": action, "filter": nothing}), 422)
+            assert "all: true" in refusal["errors"][0]["message"]
+    blank = {"action": "cancel", "filter": {"args": " "}}  # blanks do not count there
+    assert "all: true" in problem(await rest.post(f"{API}/instances/bulk", json=blank), 422)["errors"][0]["message"]
     refusal = problem(await rest.post(f"{API}/tasks/bulk", json={"action": "explode", "filter": {"all": True}}), 422)
     assert refusal["errors"][0]["field"] == "action"
     already = {"action": "enable", "filter": {"enabled": True}}

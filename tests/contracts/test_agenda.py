@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -180,3 +181,22 @@ async def test_counting_does_not_hold_up_the_loop(world: World, monkeypatch: pyt
 
     monkeypatch.setattr(rule, "count_instants", counted)
     assert sum(step.count for step in (await world.store.load()).steps) >= 0
+
+
+async def test_loads_are_counted_one_after_the_other(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await world.task(schedule="@hourly")
+    together: list[int] = []
+    counting = 0
+    load = rule.Agenda.load
+
+    def slowly(*given: Any, **named: Any) -> Any:
+        nonlocal counting
+        counting += 1
+        together.append(counting)
+        time.sleep(0.1)
+        counting -= 1
+        return load(*given, **named)
+
+    monkeypatch.setattr(rule.Agenda, "load", slowly)
+    await asyncio.gather(*[world.store.load(BEGIN, BEGIN + DAY) for _ in range(4)])
+    assert together == [1, 1, 1, 1]

@@ -70,12 +70,13 @@ def test_a_rule_is_made_in_words_tested_changed_and_deleted(
     row.get_by_role("button", name="Edit").click()
     form.get_by_label("Name").fill("e2e: slower tills")
     form.get_by_role("button", name="Save").click()
+    renamed = page.get_by_role("row").filter(has_text="e2e: slower tills")
+    expect(renamed).to_be_visible()
     rule = _rule(api, "e2e: slower tills")
     assert rule["condition"] == {"kind": "running_longer", "times_median": 4}
     assert rule["scope"] == {"group": "demo-shop"}
     assert len(rule["targets"]) == 1  # kept, although nobody can see what it holds
     assert rule["enabled"] is False
-    renamed = page.get_by_role("row").filter(has_text="e2e: slower tills")
     renamed.get_by_role("button", name="Delete").click()
     page.get_by_role("tooltip").get_by_role("button", name="Delete").click()
     expect(renamed).to_have_count(0)

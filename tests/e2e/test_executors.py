@@ -33,7 +33,7 @@ def test_a_group_is_made_and_told_that_nobody_serves_it(page: Page) -> None:
     dialog.get_by_role("button", name="Save").click()
     group = page.get_by_role("region", name="Group pressing")
     expect(group).to_contain_text("hourhand executor --group pressing")
-    group.get_by_role("button", name="Actions on group pressing").click()
+    group.get_by_role("button", name="More on group pressing").click()
     page.get_by_role("menuitem", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(group).to_have_count(0)

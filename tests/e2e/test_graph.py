@@ -33,7 +33,7 @@ def test_a_task_tells_how_it_stands_and_what_its_failure_blocks(page: Page, api:
     side.get_by_role("button", name="graphed-middle").click()
     expect(page.get_by_role("region", name="About graphed-middle")).to_contain_text("1 task is blocked")
     expect(page).to_have_url(re.compile(rf"open={middle}\b"))
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_role("region", name=re.compile("About"))).to_have_count(0)
 
 
@@ -47,7 +47,7 @@ def test_a_new_state_shows_by_itself_and_moves_nothing(page: Page, api: httpx.Cl
     before = never.bounding_box()
     side = page.get_by_role("region", name="About moveless-first")
     side.get_by_role("button", name="Run now").click()
-    page.get_by_role("dialog").get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Run now").click()
     ended = page.get_by_role("button", name="moveless-first: success")
     expect(ended).to_be_visible(timeout=20_000)
     assert ended.bounding_box() == before

@@ -59,7 +59,7 @@ def test_a_failure_opens_at_the_failing_line_and_can_be_searched_filtered_linked
     page.get_by_role("switch", name="Errors only").click()
     expect(page).to_have_url(re.compile("log=errors"))
     expect(page.locator(".log-row")).to_have_count(1)
-    expect(page.get_by_text("no line is marked as an error")).to_be_visible()
+    expect(page.get_by_text("with all of stderr")).to_be_visible()
     page.get_by_role("switch", name="Errors only").click()
 
     # The beginning is not loaded: the server finds it.

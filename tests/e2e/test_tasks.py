@@ -67,7 +67,9 @@ def test_a_task_is_run_paused_resumed_and_switched_off_from_its_row(page: Page, 
     page.get_by_role("button", name="Pause ui-row").click()
     dialog = page.get_by_role("dialog", name="Pause ui-row")
     expect(dialog.get_by_role("button", name="Pause the task")).to_be_disabled()
-    dialog.get_by_role("textbox", name="Reason").fill("the supplier is down")
+    reason = dialog.get_by_role("textbox", name="Reason")
+    expect(reason).to_be_focused()  # who types at once must not press the button that closes it
+    reason.fill("the supplier is down")
     dialog.get_by_text("tomorrow 9:00").click()
     dialog.get_by_role("button", name="Pause the task").click()
     row = page.get_by_role("row").filter(has_text="ui-row")

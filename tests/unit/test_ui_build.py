@@ -155,6 +155,25 @@ def test_where_it_cannot_be_built_the_rest_goes_on_and_the_reason_is_kept(ui: An
     assert ui.fresh()
 
 
+def test_a_source_that_cannot_be_read_makes_it_stale_and_is_told(ui: Any) -> None:
+    ui.refresh("always")
+    first = built(ui)
+    (ui.sources / "src" / "link.ts").symlink_to("nowhere.ts")
+    assert not ui.fresh()  # which pip asks first of all
+    ui.refresh("auto")
+    assert built(ui) == first
+    with pytest.raises(hatch_build.Unbuildable, match=r"link\.ts"):
+        ui.refresh("always")
+
+
+def test_what_a_killed_build_has_left_is_removed_by_the_next(ui: Any) -> None:
+    left = ui.dist.parent / ".building-abc" / "dist"
+    left.mkdir(parents=True)
+    (left / "index.html").write_text("half of it")
+    ui.refresh("always")
+    assert "index.html" in built(ui)
+
+
 def test_it_may_be_left_out(ui: Any) -> None:
     ui.refresh("never")
     assert json.loads(built(ui)["build.json"]) == {"reason": "HOURHAND_UI was never when it was installed"}

@@ -38,7 +38,7 @@ function asked(): { keys: Map<string, string>; beginnings: Map<string, string> }
   const beginnings = new Map<string, string>();
   for (const file of sources(SOURCE)) {
     const code = readFileSync(file, "utf-8");
-    const page = /useTranslation\("([\w-]+)"\)/.exec(code)?.[1] ?? "common";
+    const page = /(?:useTranslation\(|TFunction<)"([\w-]+)"/.exec(code)?.[1] ?? "common"; // asked for, or handed down
     const whole = (key: string) => (key.includes(":") ? key : `${page}:${key}`);
     for (const [, key] of code.matchAll(/\bt\(\s*"([^"]+)"/g)) keys.set(whole(key ?? ""), file);
     for (const [, key] of code.matchAll(/\bt\(\s*`([^`$]+)\$\{/g)) beginnings.set(whole(key ?? ""), file);

@@ -159,7 +159,9 @@ async def _instances(given: InstancesInput, groups: TheGroups, reach: TheReach) 
 
 
 def _refuse_everything(choice: TaskChoice | InstanceChoice) -> None:
-    if not choice.all and not choice.model_dump(exclude_none=True, exclude={"all"}):
+    given = choice.model_dump(exclude_none=True, exclude={"all"}).values()
+    # An empty text is a part of every other: it leaves nothing out.
+    if not choice.all and all(isinstance(one, str) and not one.strip() for one in given):
         raise InvalidInput.one("filter", {}, _EVERYTHING)
 
 

@@ -63,6 +63,8 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Possessive, and content with an unterminated string: linear in the size of whatever is sent.
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _JSON = re.compile(r"\s*application/([\w.!#$&^-]+\+)?json\s*(;.*)?", re.IGNORECASE | re.ASCII)
+# Unless an answer says otherwise: most are for one caller only, and what is missing now may be there soon.
+_KEPT_NOWHERE = (b"cache-control", b"no-store")
 _ALWAYS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 
 log = logging.getLogger(__name__)
@@ -110,7 +112,10 @@ class Gate:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [*message["headers"], *_ALWAYS, (b"x-request-id", request_id.encode())]
+                headers = list(message["headers"])
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append(_KEPT_NOWHERE)
+                message["headers"] = [*headers, *_ALWAYS, (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:

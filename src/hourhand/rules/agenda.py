@@ -231,8 +231,9 @@ def steps(begin: datetime, end: datetime, step_seconds: int, timezone: str) -> l
     Steps of less than a day begin with each day. One begins when the wall clock first shows its time: a step that the
     clock skips is not there, one that it goes through twice is longer.
     """
-    if step_seconds < _MINUTE or (_DAY % step_seconds and step_seconds % _DAY):
-        right = "give what a day can be divided into, such as 15m, 1h, 6h, or whole days"
+    longest = LONGEST_LOAD // zones.SECOND
+    if not _MINUTE <= step_seconds <= longest or (_DAY % step_seconds and step_seconds % _DAY):
+        right = f"give what a day can be divided into, such as 15m, 1h, 6h, or up to {LONGEST_LOAD.days} whole days"
         raise InvalidInput.one("step", step_seconds, f"{step_seconds} seconds is no step here: {right}")
     number = -((begin - end) // timedelta(seconds=step_seconds))
     if number > MOST_STEPS:
@@ -252,7 +253,9 @@ def steps(begin: datetime, end: datetime, step_seconds: int, timezone: str) -> l
     at = day + local // step * step
     found: list[datetime] = []
     while (edge := zones.EPOCH + zones.first_pass(timezone, at)) < end:
-        if not found or edge > found[-1]:
+        if edge <= begin:
+            found = [edge]  # within an hour that comes twice, its steps may all have begun before
+        elif edge > found[-1]:
             found.append(edge)
         at += step
     return [*found, end]

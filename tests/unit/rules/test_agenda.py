@@ -188,9 +188,12 @@ def test_steps_follow_the_clock_of_a_zone() -> None:
     # From 02:00 to 04:00 on the wall clock it is three hours.
     assert [f"{one:%H:%M}" for one in back] == ["22:00", "00:00", "03:00", "04:00"]
     assert steps(DAY, at(1), 1_800, "Asia/Kathmandu")[0] == at(-0.25)
+    again = datetime(2027, 10, 31, 1, 40, tzinfo=UTC)  # 02:40 in Berlin for the second time: no step has begun since
+    edges = steps(again, again + timedelta(hours=1), 900, "Europe/Berlin")
+    assert [f"{one:%H:%M}" for one in edges] == ["00:45", "02:00", "02:15", "02:30", "02:40"]
 
 
-@pytest.mark.parametrize("seconds", [0, 30, 7 * 60, 5 * 3_600, 36 * 3_600])
+@pytest.mark.parametrize("seconds", [0, 30, 7 * 60, 5 * 3_600, 36 * 3_600, 63 * 86_400, 999_999_999 * 86_400])
 def test_a_step_is_a_part_of_a_day_or_whole_days(seconds: int) -> None:
     with pytest.raises(InvalidInput, match="a day can be divided into"):
         steps(DAY, at(1), seconds, "UTC")

@@ -9,6 +9,7 @@ import { useGet } from "../api/queries";
 import type { components } from "../api/schema";
 import { useZone } from "../time/zone";
 import { tomorrowAtNine } from "../time/local";
+import { focusOn } from "./focus";
 import { LocalTime } from "./LocalTime";
 import { Refused } from "./Refused";
 import { Time } from "./Time";
@@ -72,6 +73,7 @@ function Open({ onClose, scope, task, group }: PauseProps) {
       open
       title={name ? t(`title.${scope}`, { name }) : t(`choose.${scope}`)}
       onCancel={onClose}
+      afterOpenChange={focusOn(name ? "pause-reason" : scope === "all" ? "pause-reason" : `pause-${scope}`)}
       onOk={pause}
       okText={t(`ok.${scope}`)}
       okButtonProps={{ disabled: missing, loading: act.pending, danger: scope === "all" }}
@@ -84,7 +86,6 @@ function Open({ onClose, scope, task, group }: PauseProps) {
         <Form.Item label={t("common:reason")} htmlFor="pause-reason" required>
           <Input
             id="pause-reason"
-            autoFocus
             value={reason}
             maxLength={1000}
             placeholder={t("reasonHint")}

@@ -1,7 +1,7 @@
 // Run a task by hand: with which arguments, how urgently, when, and under which key.
 import { App, Button, Checkbox, Collapse, Form, Input, InputNumber, Modal, Segmented, Skeleton } from "antd";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { useAct } from "../api/actions";
@@ -44,6 +44,7 @@ function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
   const [args, setArgs] = useState<Args>({});
   const [text, setText] = useState("");
   const [more, setMore] = useState<Omit<Run, "args">>({ wait: false });
+  const box = useRef<HTMLDivElement>(null);
 
   const act = useAct(
     (body: Run) => answer(client.POST("/api/v1/tasks/{task_id}/run", { params: { path: { task_id: task.id } }, body })),
@@ -92,7 +93,12 @@ function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
       onCancel={onClose}
       onOk={run}
       okText={t("run")}
-      okButtonProps={{ loading: act.pending, disabled: fault !== undefined || missing.length > 0 }}
+      // Where the keys are wanted: at the first argument, else at the button.
+      afterOpenChange={(open) => {
+        const first = box.current?.querySelector<HTMLElement>(".schema-grid :is(input, textarea)");
+        if (open) (first ?? document.getElementById("run-now"))?.focus();
+      }}
+      okButtonProps={{ id: "run-now", loading: act.pending, disabled: fault !== undefined || missing.length > 0 }}
       cancelText={t("common:cancel")}
     >
       <Form layout="vertical" onFinish={run}>
@@ -113,12 +119,14 @@ function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
               )}
             </div>
             {as === "form" && schema ? (
-              <SchemaForm
-                schema={schema}
-                value={args}
-                faults={faults}
-                onChange={(value) => setArgs(typeof value === "object" && value !== null ? (value as Args) : {})}
-              />
+              <div ref={box}>
+                <SchemaForm
+                  schema={schema}
+                  value={args}
+                  faults={faults}
+                  onChange={(value) => setArgs(typeof value === "object" && value !== null ? (value as Args) : {})}
+                />
+              </div>
             ) : (
               <Form.Item validateStatus={fault ? "error" : ""} help={fault ?? t("argsHint")}>
                 <Input.TextArea
@@ -133,6 +141,13 @@ function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
             )}
             {missing.length > 0 && <p className="dim">{t("missing", { names: missing.join(", ") })}</p>}
           </>
+        )}
+        {task.dependency_ids.length > 0 && (
+          <Form.Item extra={more.wait ? undefined : t("waitNot", { count: task.dependency_ids.length })}>
+            <Checkbox checked={more.wait} onChange={(event) => setMore({ ...more, wait: event.target.checked })}>
+              {t("wait", { count: task.dependency_ids.length })}
+            </Checkbox>
+          </Form.Item>
         )}
         <Collapse
           size="small"
@@ -181,11 +196,6 @@ function More({ task, zone, value, onChange }: MoreProps) {
           onChange={(event) => onChange({ ...value, key: event.target.value })}
         />
       </Form.Item>
-      {task.dependency_ids.length > 0 && (
-        <Checkbox checked={value.wait} onChange={(event) => onChange({ ...value, wait: event.target.checked })}>
-          {t("wait", { count: task.dependency_ids.length })}
-        </Checkbox>
-      )}
     </>
   );
 }

@@ -23,12 +23,14 @@ type Props = {
   disabled?: boolean;
   /** Told whether some text in it is no JSON: then `value` is not what is on the screen, and must not be sent. */
   onBroken?: (broken: boolean) => void;
+  /** More optional fields than these are folded away; six unless told. */
+  few?: number;
   /** What it is called, where several are on a page. */
   label?: string;
 };
 const NONE: readonly Fault[] = [];
 
-export function SchemaForm({ schema, value, onChange, faults = NONE, disabled = false, onBroken, label }: Props) {
+export function SchemaForm({ schema, value, onChange, faults = NONE, disabled = false, onBroken, few, label }: Props) {
   const { t } = useTranslation("form");
   const id = useId();
   const [json, setJson] = useState(false);
@@ -44,7 +46,7 @@ export function SchemaForm({ schema, value, onChange, faults = NONE, disabled = 
   }, []);
   const any = broken.size > 0;
   useEffect(() => onBroken?.(any), [any, onBroken]);
-  const drawing = useMemo(() => ({ root: schema, disabled, broken: tell }), [schema, disabled, tell]);
+  const drawing = useMemo(() => ({ root: schema, disabled, few, broken: tell }), [schema, disabled, few, tell]);
   const shape = shapeOf(schema, schema);
   const name = label ?? labelOf(shape.title ?? t("value"), null);
   const known = shape.is === "record" && !json ? shape.entries.map((entry) => entry.name) : [];

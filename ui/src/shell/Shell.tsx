@@ -7,6 +7,7 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { listen } from "../api/live";
+import { useGoto } from "../parts/Goto";
 import { reaches, Session, type Me } from "../state/session";
 import { Header } from "./Header";
 import { Keys } from "./Keys";
@@ -22,6 +23,7 @@ export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [drawer, setDrawer] = useState(false);
   const [palette, setPalette] = useState(false);
+  useGoto();
   useEffect(() => listen(queries, me.groups !== null), [queries, me]);
   const [keys, setKeys] = useState(false);
   useShortcuts({ search: () => setPalette(true), help: () => setKeys(true) });

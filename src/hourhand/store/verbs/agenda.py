@@ -69,5 +69,7 @@ class Agenda(Transactions):
         rule.period(begin, end, rule.LONGEST_LOAD)
         step = rule.usual_step(begin, end) if step_seconds is None else step_seconds
         rule.steps(begin, end, step, timezone)  # refuses what cannot be had before anything is read
-        tasks, rests, more = await self._read(lambda tx: agenda.clocked(tx, end, groups=groups))
-        return await asyncio.to_thread(rule.Agenda(tasks, rests).load, begin, end, step, timezone, truncated=more)
+        # One at a time: several are no sooner done, and would take the threads that sign-in and the pages need.
+        async with self._one_load:
+            tasks, rests, more = await self._read(lambda tx: agenda.clocked(tx, end, groups=groups))
+            return await asyncio.to_thread(rule.Agenda(tasks, rests).load, begin, end, step, timezone, truncated=more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -40,6 +41,7 @@ class Transactions:
         self._callback_key: bytes | None = None  # it never changes
         self._hints = Hints(database)
         self._joiner = Joiner(database, lease_seconds=lease_seconds)
+        self._one_load = asyncio.Lock()
         self._author: Author | None = None
         self._once: Once | None = None
 

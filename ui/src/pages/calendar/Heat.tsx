@@ -12,6 +12,9 @@ type Props = {
   onChoose: (from: number) => void;
 };
 
+/** Numbers below this are shown as they are. */
+const PLAIN = 10_000;
+
 export const Heat = memo(function Heat({ hours, now, today, chosen, onChoose }: Props) {
   const { t, i18n } = useTranslation("calendar");
   const number = useMemo(
@@ -41,7 +44,9 @@ export const Heat = memo(function Heat({ hours, now, today, chosen, onChoose }: 
       hour.from === chosen && "calendar-chosen",
       hour.from <= now && !past && "calendar-now",
     ];
+    const shown = count < PLAIN ? String(count) : number.format(count);
     const told = [
+      count >= PLAIN && shown,
       `${hour.date} ${clock(hour.hour)}`,
       (past || endedOf(hour) > 0) && t("cell.ended", { count: endedOf(hour) }),
       failed > 0 && t("cell.failed", { count: failed }),
@@ -59,7 +64,7 @@ export const Heat = memo(function Heat({ hours, now, today, chosen, onChoose }: 
           tabIndex={hour.from === entry ? 0 : -1}
           data-from={hour.from}
         >
-          {count > 0 ? number.format(count) : ""}
+          {count > 0 ? shown : ""}
         </button>
       </td>
     );

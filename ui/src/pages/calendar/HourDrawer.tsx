@@ -116,7 +116,9 @@ function Coming({ hour, zone }: { hour: Hour; zone: string }) {
         <span>:59</span>
       </p>
       {firing.isPending && <Skeleton active title={false} />}
-      {firing.data && items.length === 0 && <p className="dim">{t("hour.nothing")}</p>}
+      {firing.data && items.length === 0 && (
+        <p className="dim">{hour.rests === "all" ? t("hour.rests") : t("hour.nothing")}</p>
+      )}
       {items.length > 0 && (
         <table className="rows">
           <tbody>

@@ -22,7 +22,7 @@ import { useSentence } from "./useSentence";
 
 export function Parts({ buttons }: { buttons: ReactNode }) {
   const { t } = useTranslation("editor");
-  const { draft } = useEditing();
+  const { draft, id } = useEditing();
   const { preview, refused } = usePreview(draft.schedule, draft.timezone);
   const sentence = useSentence(draft.schedule, preview);
   return (
@@ -31,7 +31,7 @@ export function Parts({ buttons }: { buttons: ReactNode }) {
         <section className="editor-section">
           <h2 className="editor-heading">{t("sections.what")}</h2>
           <div className="schema-grid editor-first">
-            <TextRow name="name" required help={t("help.name")} placeholder="close_books" />
+            <TextRow name="name" required focus={id === null} help={t("help.name")} placeholder="close_books" />
             <TypeRow />
             <GroupRow />
             <FlagRow name="enabled" help={t(draft.enabled ? "help.enabled" : "help.disabled")} />

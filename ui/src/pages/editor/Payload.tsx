@@ -44,6 +44,7 @@ export function Payload() {
       onChange={(next) => set({ payload: isRecord(next) ? next : {} })}
       faults={mine}
       onBroken={tell}
+      few={2}
     />
   );
 }

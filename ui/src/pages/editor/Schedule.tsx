@@ -76,6 +76,7 @@ function Presets({ onChange }: { onChange: (schedule: string) => void }) {
         id="editor-preset"
         value={null}
         placeholder={t("presets.choose")}
+        popupMatchSelectWidth={false}
         onChange={(next: string | null) => next !== null && onChange(next)}
         options={PRESETS.map(({ name, schedule }) => ({
           value: schedule,

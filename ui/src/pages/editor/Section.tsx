@@ -7,12 +7,17 @@ import { changedIn, SECTIONS, type SectionName } from "./story";
 
 export function Section({ name, children }: { name: SectionName; children: ReactNode }) {
   const { t } = useTranslation("editor");
-  const { draft, faults } = useEditing();
+  const { draft, faults, names } = useEditing();
   const changed = changedIn(name, draft);
   const [open, setOpen] = useState(false);
   const wrong = faults.some(({ field }) => SECTIONS[name].some((one) => field === one || field.startsWith(`${one}.`)));
   const seen = open || wrong; // a fault is never hidden
-  const summary = changed.map((field) => said(t(`fields.${field}`), draft[field]));
+  const summary = changed.map((field) =>
+    said(
+      t(`fields.${field}`),
+      field === "dependency_ids" ? draft[field].map((id) => names.get(id) ?? `#${id}`) : draft[field],
+    ),
+  );
   return (
     <section className="editor-section">
       <h2>

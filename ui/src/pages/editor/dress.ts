@@ -1,11 +1,13 @@
-// What the schemas of payloads do not say: labels in the reader's language, and which texts are long.
+// What the schemas of payloads do not say: labels in the reader's language, which texts are long, and which optional fields most people want.
 import { isRecord, type JsonSchema } from "../../parts/schema/shape";
 
 const FORMATS: Record<string, JsonSchema> = {
+  "command.command": { format: "command-line" },
   "command.stdin": { format: "multiline" },
   "http.url": { format: "uri", examples: ["https://example.com/close"] },
-  "http.method": { enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] },
+  "http.method": { enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "x-shown": true },
   "http.body": { format: "multiline" },
+  "http.json": { "x-shown": true },
 };
 
 /** `say` answers with an empty text for what it has no words for. */

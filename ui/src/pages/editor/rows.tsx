@@ -24,9 +24,9 @@ function useRow(name: FieldName, required: boolean) {
   return { t, id, draft, set, faults, common, label: t(`fields.${name}`) };
 }
 
-type TextProps = Common & { name: Of<string | null>; placeholder?: string; long?: boolean };
+type TextProps = Common & { name: Of<string | null>; placeholder?: string; long?: boolean; focus?: boolean };
 
-export function TextRow({ name, help, required = false, placeholder, long, wide }: TextProps) {
+export function TextRow({ name, help, required = false, placeholder, long, focus, wide }: TextProps) {
   const { id, draft, set, faults, common, label } = useRow(name, required);
   const value = draft[name] ?? "";
   const nothing = required ? "" : null;
@@ -46,6 +46,7 @@ export function TextRow({ name, help, required = false, placeholder, long, wide 
           {...common}
           placeholder={placeholder}
           autoComplete="off"
+          autoFocus={focus}
           value={value}
           onChange={({ target }) => change(target.value)}
         />

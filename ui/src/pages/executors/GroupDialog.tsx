@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 
 type Fields = { name: string; title?: string; address_type: "auto" | "manual"; addresses?: string };
@@ -34,6 +35,7 @@ export function GroupDialog({ group, onClose }: { group?: components["schemas"][
       confirmLoading={save.pending}
       onOk={() => form.submit()}
       onCancel={onClose}
+      afterOpenChange={focusOn(group ? "title" : "name")}
     >
       <Refused refusal={save.refusal} />
       <Form<Fields>
@@ -49,7 +51,7 @@ export function GroupDialog({ group, onClose }: { group?: components["schemas"][
       >
         {!group && (
           <Form.Item name="name" label={t("group.name")} rules={[{ required: true, message: t("group.nameNeeded") }]}>
-            <Input autoFocus maxLength={200} />
+            <Input maxLength={200} />
           </Form.Item>
         )}
         <Form.Item name="title" label={t("group.titleField")}>

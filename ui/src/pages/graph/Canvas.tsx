@@ -14,6 +14,10 @@ import { TaskNode, type TaskFlowNode } from "./TaskNode";
 import { usePlaces } from "./usePlaces";
 
 const KINDS = { task: TaskNode };
+/** Smaller than this nothing can be read: colours are drawn alone, which is quicker and tells more. */
+const FAR = 0.38;
+/** So many are drawn once and then only moved; of more, those in sight. */
+const ALL = 600;
 const FIT = { padding: 0.08, maxZoom: 1, duration: 0 };
 
 type Props = {
@@ -33,6 +37,7 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
   const shape = useMemo(() => shapeOf(shown.nodes, shown.edges), [shown]);
   const placed = usePlaces(shape, direction);
   const [flow, setFlow] = useState<ReactFlowInstance<TaskFlowNode> | null>(null);
+  const [far, setFar] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const fitted = useRef<string | null>(null);
 
@@ -70,7 +75,13 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
     return state === "waiting" ? colors.pending : colors[state];
   };
   return (
-    <div className="graph-canvas" ref={box} onKeyDown={go} role="group" aria-label={t("drawing")}>
+    <div
+      className={far ? "graph-canvas graph-far" : "graph-canvas"}
+      ref={box}
+      onKeyDown={go}
+      role="group"
+      aria-label={t("drawing")}
+    >
       {placed === null ? (
         <Skeleton active className="graph-waiting" />
       ) : (
@@ -90,7 +101,8 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
           edgesFocusable={false}
           elementsSelectable={false}
           disableKeyboardA11y
-          onlyRenderVisibleElements
+          onlyRenderVisibleElements={nodes.length > ALL}
+          onViewportChange={({ zoom }) => setFar(zoom < FAR)}
           zoomOnDoubleClick={false}
           proOptions={{ hideAttribution: true }}
           ariaLabelConfig={{

@@ -111,6 +111,7 @@ export function GraphPage() {
             <Drawer
               open={Boolean(side)}
               placement="bottom"
+              mask={false} // what would be blocked stays in sight
               size="62%"
               closable={false}
               onClose={() => choose(null)}

@@ -58,6 +58,8 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskFlowNode>
     !task.enabled && t("off"),
     data.blocked && t("blocked"),
   ].filter(Boolean);
+  const told = !data.blocked && task.last_time && !task.running && task.enabled && !task.paused;
+  const when = told && relative(new Date(task.last_time ?? now), new Date(now), i18n.language);
   return (
     <>
       <Handle type="target" position={direction === "LR" ? Position.Left : Position.Top} isConnectable={false} />
@@ -65,19 +67,17 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps<TaskFlowNode>
         type="button"
         data-task={task.id}
         className={classes.filter(Boolean).join(" ")}
-        aria-label={`${task.name}: ${words.join(", ")}`}
+        aria-label={`${task.name}: ${[...words, when].filter(Boolean).join(", ")}`}
         aria-pressed={data.chosen}
         title={task.name}
         tabIndex={data.entry ? 0 : -1}
       >
-        <span className="graph-name">{task.name}</span>
+        <span className="graph-name">{task.name}</span>{" "}
         <span className="graph-state">
           <span className="graph-mark">{MARKS[state]}</span>
-          <span className="graph-words">{words.join(" · ")}</span>
+          <span className="graph-words">{words.join(" · ")}</span>{" "}
           {task.paused && <PauseCircleOutlined className="graph-paused" />}
-          {!data.blocked && task.last_time && !task.running && task.enabled && !task.paused && (
-            <span className="graph-when">{relative(new Date(task.last_time), new Date(now), i18n.language)}</span>
-          )}
+          {when && <span className="graph-when">{when}</span>}
         </span>
       </button>
       <Handle type="source" position={direction === "LR" ? Position.Right : Position.Bottom} isConnectable={false} />

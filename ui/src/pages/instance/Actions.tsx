@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { useMay } from "../../state/session";
 import { REFRESHED } from "./refreshed";
@@ -15,7 +16,9 @@ import { RetryForm, type TaskShape } from "./RetryForm";
 
 type Instance = components["schemas"]["Instance"];
 
-export function Actions({ instance, task }: { instance: Instance; task: TaskShape | undefined }) {
+type Props = { instance: Instance; task: TaskShape | undefined; onRetried?: () => void };
+
+export function Actions({ instance, task, onRetried }: Props) {
   const { t } = useTranslation("instance");
   const may = useMay("operator");
   const mayUndo = useMay("editor", { whole: true });
@@ -30,7 +33,7 @@ export function Actions({ instance, task }: { instance: Instance; task: TaskShap
       answer(
         client.POST("/api/v1/instances/{instance_id}/retry", { params: { path }, body: { current_version: false } }),
       ),
-    { done: t("retried"), refresh: REFRESHED },
+    { done: t("retried"), refresh: REFRESHED, then: onRetried },
   );
   const ended = instance.end_time !== null;
   const retriable = (instance.status === "failed" || instance.status === "cancelled") && instance.skip_reason === null;
@@ -78,7 +81,7 @@ export function Actions({ instance, task }: { instance: Instance; task: TaskShap
         destroyOnHidden
         onCancel={() => setOpen(null)}
       >
-        <RetryForm instance={instance} task={task} onClose={() => setOpen(null)} />
+        <RetryForm instance={instance} task={task} onClose={() => setOpen(null)} onRetried={onRetried} />
       </Modal>
     </>
   );
@@ -113,12 +116,13 @@ function Cancelling({ instance, open, onClose }: { instance: Instance; open: boo
       cancelText={t("common:close")}
       okButtonProps={{ danger: true, loading: cancel.pending }}
       destroyOnHidden
+      afterOpenChange={focusOn("cancel-reason")}
       onOk={() => void cancel.run(reason.trim())}
       onCancel={onClose}
     >
       <p>{instance.status === "running" ? t("cancelRunning") : t("cancelWaiting")}</p>
       <Input
-        autoFocus
+        id="cancel-reason"
         value={reason}
         maxLength={1000}
         placeholder={t("cancelWhy")}

@@ -1,4 +1,4 @@
-// Each attempt: how it went, where, when; one that is clicked is the only one in the log.
+// Each attempt, newest first: how it went, where, when; one that is clicked is the only one in the log.
 import { Button } from "antd";
 import { useTranslation } from "react-i18next";
 
@@ -15,8 +15,8 @@ export function Attempts({ attempts, zone }: { attempts: readonly Attempt[]; zon
   return (
     <section className="instance-part">
       <h2>{t("attempts", { count: attempts.length })}</h2>
-      <ol className="instance-attempts">
-        {attempts.map((attempt, index) => {
+      <ol className="instance-attempts" reversed>
+        {attempts.toReversed().map((attempt, index) => {
           const chosen = filters.attempt === String(attempt.fence);
           const outcome = attempt.outcome ?? "running";
           return (
@@ -25,7 +25,7 @@ export function Attempts({ attempts, zone }: { attempts: readonly Attempt[]; zon
               className={chosen ? "instance-attempt-chosen" : ""}
             >
               <div className="instance-attempt-head">
-                <span className="number">{index + 1}</span>
+                <span className="number">{attempts.length - index}</span>
                 <span className={`instance-outcome instance-outcome-${outcome}`}>{t(`outcome.${outcome}`)}</span>
                 <Time at={attempt.start_time} zone={zone} as="clock" />
                 <Length from={attempt.start_time} to={attempt.end_time} />

@@ -30,10 +30,12 @@ export function Explain({ instance, zone }: { instance: Instance; zone: string |
     const parts = partsIn(new Date(instant), shown);
     return `${parts.date} ${parts.clock} ${parts.zone}`;
   };
+  // It has started before: that it has not would be wrong.
+  const again = reasons.some(({ code }) => code === "retry_backoff");
   const lead = instance.skip_reason ? "skipped" : instance.status;
   return (
     <section className={`instance-why instance-why-${lead}`} aria-label={t("why")} aria-live="polite">
-      <h2>{t(`lead.${lead}`)}</h2>
+      <h2>{t(`lead.${again ? "retrying" : lead}`)}</h2>
       <ul>
         {reasons.map((reason, number) => {
           const { key, values } = sentenceOf(reason, at);

@@ -11,6 +11,7 @@ import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Time } from "../../parts/Time";
+import { useFilters } from "../../state/url";
 import { Actions } from "./Actions";
 import { Attempts } from "./Attempts";
 import { Explain } from "./Explain";
@@ -55,6 +56,8 @@ function Found({ instance }: { instance: Shape }) {
   );
   const [phases, setPhases] = useState<Phases>({ phases: [], more: false });
   const counted = useRef(0);
+  const [, change] = useFilters();
+  const [retried, setRetried] = useState(false);
 
   const onInstance = useCallback(
     (state: Shape) => queries.setQueryData([PATH, { path: { instance_id: id } }], state),
@@ -83,7 +86,17 @@ function Found({ instance }: { instance: Shape }) {
           </Link>
         </span>
       }
-      actions={<Actions instance={instance} task={task.data} />}
+      actions={
+        <Actions
+          instance={instance}
+          task={task.data}
+          onRetried={() => {
+            // Who retries wants to see what the new attempt writes, not the errors of the old ones.
+            setRetried(true);
+            change({ log: null, attempt: null, line: null, to: null });
+          }}
+        />
+      }
     >
       {instance.status === "failed" && (
         <section className="instance-error" aria-label={t("error")}>
@@ -93,7 +106,14 @@ function Found({ instance }: { instance: Shape }) {
       <Explain instance={instance} zone={zone} />
       {instance.status === "running" && <Progress instance={instance} />}
       <div className="instance-body">
-        <Log instance={instance} zone={zone} attempts={numbers} onInstance={onInstance} onRows={onRows} />
+        <Log
+          instance={instance}
+          zone={zone}
+          attempts={numbers}
+          retried={retried}
+          onInstance={onInstance}
+          onRows={onRows}
+        />
         <aside className="instance-side">
           <Attempts attempts={attempts.data?.items ?? []} zone={zone} />
           <Facts instance={instance} zone={zone} phases={phases} />

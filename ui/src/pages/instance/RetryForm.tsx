@@ -14,9 +14,9 @@ type Instance = components["schemas"]["Instance"];
 export type TaskShape = { args_schema: Record<string, unknown> | null; version: number };
 type Args = Record<string, unknown>;
 
-type Props = { instance: Instance; task: TaskShape | undefined; onClose: () => void };
+type Props = { instance: Instance; task: TaskShape | undefined; onClose: () => void; onRetried?: () => void };
 
-export function RetryForm({ instance, task, onClose }: Props) {
+export function RetryForm({ instance, task, onClose, onRetried }: Props) {
   const { t } = useTranslation("instance");
   const schema = task?.args_schema ?? null;
   const [args, setArgs] = useState<unknown>(instance.args ?? {});
@@ -31,7 +31,15 @@ export function RetryForm({ instance, task, onClose }: Props) {
           body: { args: given, current_version: now },
         }),
       ),
-    { done: t("retried"), refresh: REFRESHED, quiet: true, then: onClose },
+    {
+      done: t("retried"),
+      refresh: REFRESHED,
+      quiet: true,
+      then: () => {
+        onClose();
+        onRetried?.();
+      },
+    },
   );
   const faults = (retry.refusal?.faults ?? []).map(({ field, message }) => ({
     field: field.replace(/^args\.?/, ""),

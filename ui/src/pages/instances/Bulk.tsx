@@ -9,6 +9,7 @@ import { answer, client } from "../../api/client";
 import { fetchPath } from "../../api/queries";
 import type { Refusal } from "../../api/refusal";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { eachOf, type Done } from "./each";
 import type { Instance } from "./feed";
@@ -68,6 +69,7 @@ export function Bulk({ target, onDone, onChanged, onClose }: Props) {
       }}
       cancelText={t("common:close")}
       confirmLoading={doing.pending}
+      afterOpenChange={focusOn("bulk-reason")}
       onOk={() => void doing.run()}
     >
       <Refused refusal={found.error} again={() => void found.refetch()} />
@@ -88,7 +90,8 @@ export function Bulk({ target, onDone, onChanged, onClose }: Props) {
             <Form layout="vertical">
               <Form.Item label={t("common:reason")} required>
                 <Input.TextArea
-                  autoFocus
+                  id="bulk-reason"
+                  autoFocus // when it comes after the dialog
                   rows={2}
                   maxLength={1_000}
                   value={reason}

@@ -1,34 +1,28 @@
 // What is to be said of an instance in one line: why it failed, how far it is, what it waits for.
-import { Link } from "@tanstack/react-router";
-import { Progress } from "antd";
+import type { TFunction } from "i18next";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
+import { Goto } from "../../parts/Goto";
 import { Time } from "../../parts/Time";
 import type { Instance } from "./feed";
 
-export function Message({ row }: { row: Instance }): ReactNode {
-  const { t } = useTranslation("instances");
+type Props = { row: Instance; t: TFunction<"instances"> };
+
+export function Message({ row, t }: Props): ReactNode {
   if (row.status === "failed") {
     const error = row.error_message ?? t("message.noError");
     return (
-      <Link
-        to="/instances/$id"
-        params={{ id: String(row.id) }}
-        search={{ log: "errors" }}
-        className="instances-error"
-        title={error}
-      >
+      <Goto href={`/instances/${row.id}?log=errors`} className="instances-error" title={error}>
         {firstLine(error)}
-      </Link>
+      </Goto>
     );
   }
   if (row.cancel_requested && row.end_time === null) {
     return <Line text={t("message.cancelling", { reason: row.cancel_reason ?? "" })} />;
   }
-  if (row.status === "running") return <Running row={row} />;
+  if (row.status === "running") return <Running row={row} t={t} />;
   if (row.status === "planned") return <Line text={row.blocked_by ? t(`blocked.${row.blocked_by}`) : ""} />;
-  if (row.status === "pending") return <Waiting row={row} />;
+  if (row.status === "pending") return <Waiting row={row} t={t} />;
   if (row.skip_reason) {
     const { count } = (row.summary ?? {}) as { count?: number };
     const reason = t(`skip.${row.skip_reason}`);
@@ -45,27 +39,19 @@ function Line({ text }: { text: string }) {
   );
 }
 
-function Running({ row }: { row: Instance }) {
-  const { t } = useTranslation("instances");
+function Running({ row, t }: Props) {
   if (row.progress === null) return <Line text={row.phase ?? ""} />;
   const percent = Math.floor(row.progress * 100);
   return (
     <span className="instances-progress">
-      <Progress
-        percent={percent}
-        size={[90, 6]}
-        showInfo={false}
-        status="normal"
-        aria-label={t("message.progress", { percent })}
-      />
+      <progress max={100} value={percent} aria-label={t("message.progress", { percent })} />
       <span className="number">{percent} %</span>
       {row.phase && <span className="dim">{row.phase}</span>}
     </span>
   );
 }
 
-function Waiting({ row }: { row: Instance }) {
-  const { t } = useTranslation("instances");
+function Waiting({ row, t }: Props) {
   const due = row.available_at ?? row.scheduled_time;
   return (
     <span className="dim">

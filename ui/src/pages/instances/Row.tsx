@@ -1,10 +1,10 @@
 // One instance: a row, or a card where there is no room for one.
-import { Link } from "@tanstack/react-router";
-import { Button, Checkbox } from "antd";
+// Everything in it is plain: rows are made and thrown away with every turn of the wheel.
+import type { TFunction } from "i18next";
 import { memo, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
-import { Status } from "../../parts/Status";
+import { Goto } from "../../parts/Goto";
+import { Mark } from "../../parts/Status";
 import { Length } from "../../parts/Time";
 import type { Column } from "./columns";
 import type { Instance } from "./feed";
@@ -25,12 +25,16 @@ type Props = {
   top: number;
   /** None: a card. */
   columns: readonly Column[] | null;
-  zone: string | undefined;
+  zone: string;
+  /** The task's own zone, to be named when pointed at. */
+  own: string | undefined;
   selected: boolean;
   deeds: Deeds | null;
+  t: TFunction<"instances">;
 };
 
-export const Row = memo(function Row({ id, row, index, top, columns, zone, selected, deeds }: Props) {
+export const Row = memo(function Row(props: Props) {
+  const { id, row, index, top, columns, selected, deeds, t } = props;
   const style = { transform: `translateY(${top}px)` };
   const place = { role: "row", "aria-rowindex": index + 2, style };
   if (row === null) {
@@ -43,14 +47,15 @@ export const Row = memo(function Row({ id, row, index, top, columns, zone, selec
     );
   }
   const kind = `${columns ? "instances-row" : "instances-card"}${selected ? " instances-selected" : ""}`;
+  const told = { row, zone: props.zone, own: props.own, t };
   const check = deeds && (
     <span role="cell" className="instances-check">
-      <Select row={row} selected={selected} deeds={deeds} />
+      <Select row={row} selected={selected} deeds={deeds} t={t} />
     </span>
   );
   const act = deeds && (
     <span role="cell" className="instances-act">
-      <Act row={row} deeds={deeds} />
+      <Act row={row} deeds={deeds} t={t} />
     </span>
   );
   if (columns === null) {
@@ -59,17 +64,17 @@ export const Row = memo(function Row({ id, row, index, top, columns, zone, selec
         {check}
         <span role="cell" className="instances-card-body">
           <span className="instances-card-line">
-            <Cell name="status" row={row} zone={zone} /> <Cell name="id" row={row} zone={zone} />
+            <Cell name="status" {...told} /> <Cell name="id" {...told} />
             <span className="grow" />
-            <Cell name={row.end_time ? "ended" : row.start_time ? "started" : "scheduled"} row={row} zone={zone} />
+            <Cell name={row.end_time ? "ended" : row.start_time ? "started" : "scheduled"} {...told} />
           </span>
           <span className="instances-card-line">
-            <Cell name="task" row={row} zone={zone} />
+            <Cell name="task" {...told} />
             <span className="grow" />
-            <Cell name="duration" row={row} zone={zone} />
+            <Cell name="duration" {...told} />
           </span>
           <span className="instances-card-line">
-            <Message row={row} />
+            <Message row={row} t={t} />
           </span>
         </span>
         {act}
@@ -81,7 +86,7 @@ export const Row = memo(function Row({ id, row, index, top, columns, zone, selec
       {check}
       {columns.map(({ name, number }) => (
         <span key={name} role="cell" className={number ? "instances-number" : undefined}>
-          <Cell name={name} row={row} zone={zone} />
+          <Cell name={name} {...told} />
         </span>
       ))}
       {act}
@@ -89,31 +94,36 @@ export const Row = memo(function Row({ id, row, index, top, columns, zone, selec
   );
 });
 
-function Cell({ name, row, zone }: { name: string; row: Instance; zone: string | undefined }): ReactNode {
-  const { t } = useTranslation("instances");
+type Told = { row: Instance; zone: string; own: string | undefined; t: TFunction<"instances"> };
+
+function Cell({ name, row, zone, own, t }: Told & { name: string }): ReactNode {
   switch (name) {
     case "status":
-      return <Status status={row.status} skipped={row.skip_reason} />;
+      return row.skip_reason ? (
+        <Mark word="skipped" text={t("common:status.skipped")} />
+      ) : (
+        <Mark word={row.status} text={t(`common:status.${row.status}`)} />
+      );
     case "id":
       return (
-        <Link to="/instances/$id" params={{ id: String(row.id) }} className="number">
+        <Goto href={`/instances/${row.id}`} className="number">
           #{row.id}
-        </Link>
+        </Goto>
       );
     case "task":
       return (
-        <Link to="/tasks/$id" params={{ id: String(row.task_id) }} className="instances-task" title={row.task_name}>
+        <Goto href={`/tasks/${row.task_id}`} className="instances-task" title={row.task_name}>
           {row.task_name}
-        </Link>
+        </Goto>
       );
     case "message":
-      return <Message row={row} />;
+      return <Message row={row} t={t} />;
     case "scheduled":
-      return <Moment at={row.scheduled_time} zone={zone} />;
+      return <Moment at={row.scheduled_time} zone={zone} own={own} />;
     case "started":
-      return <Moment at={row.start_time} zone={zone} />;
+      return <Moment at={row.start_time} zone={zone} own={own} />;
     case "ended":
-      return <Moment at={row.end_time} zone={zone} />;
+      return <Moment at={row.end_time} zone={zone} own={own} />;
     case "duration":
       return <Length ms={row.duration_ms} from={row.start_time} to={row.end_time} />;
     case "attempts":
@@ -133,30 +143,31 @@ function Cell({ name, row, zone }: { name: string; row: Instance; zone: string |
   }
 }
 
-function Select({ row, selected, deeds }: { row: Instance; selected: boolean; deeds: Deeds }) {
-  const { t } = useTranslation("instances");
+type Doing = { row: Instance; deeds: Deeds; t: TFunction<"instances"> };
+
+function Select({ row, selected, deeds, t }: Doing & { selected: boolean }) {
   return (
-    <Checkbox
+    <input
+      type="checkbox"
+      className="instances-box-check"
       checked={selected}
       aria-label={t("select", { id: row.id })}
-      onChange={(event) => deeds.select(row, event.target.checked, event.nativeEvent.shiftKey)}
+      onChange={(event) => deeds.select(row, event.target.checked, (event.nativeEvent as MouseEvent).shiftKey)}
     />
   );
 }
 
-function Act({ row, deeds }: { row: Instance; deeds: Deeds }) {
-  const { t } = useTranslation("instances");
-  if (canRetry(row)) {
-    return (
-      <Button size="small" aria-label={t("retryOne", { id: row.id })} onClick={() => deeds.retry(row)}>
-        {t("retry")}
-      </Button>
-    );
-  }
-  if (!canCancel(row)) return null;
+function Act({ row, deeds, t }: Doing) {
+  const retry = canRetry(row);
+  if (!retry && !canCancel(row)) return null;
   return (
-    <Button size="small" aria-label={t("cancelOne", { id: row.id })} onClick={() => deeds.cancel(row)}>
-      {t("cancel")}
-    </Button>
+    <button
+      type="button"
+      className="instances-do"
+      aria-label={retry ? t("retryOne", { id: row.id }) : t("cancelOne", { id: row.id })}
+      onClick={() => (retry ? deeds.retry(row) : deeds.cancel(row))}
+    >
+      {retry ? t("retry") : t("cancel")}
+    </button>
   );
 }

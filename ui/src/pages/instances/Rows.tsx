@@ -5,7 +5,9 @@ import { Button, Checkbox, Skeleton } from "antd";
 import { useEffect, useLayoutEffect, useRef, useState, type CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
 
+import { usePreferences } from "../../state/preferences";
 import { useStore } from "../../state/store";
+import { useZone } from "../../time/zone";
 import { chosenColumns, layoutOf, shownIn } from "./columns";
 import { rowAt, sizeOf, type Feed } from "./feed";
 import type { Feeding, State } from "./feeding";
@@ -79,6 +81,8 @@ export function Rows({ feeding, feed, first, news, deeds, selection, onTouch, on
   });
   const living = shown.filter(({ row }) => row && row.end_time === null).map(({ id }) => id);
   useSeenAgain(feeding, offset > 2 ? living.slice(0, MOST_ASKED) : []);
+  const { clock } = usePreferences();
+  const usual = useZone();
   const zones = useTaskZones(shown.flatMap(({ row }) => (row ? [row.task_id] : [])));
 
   const style = { "--columns": layout.template, "--least": `${layout.least}px` } as CSSProperties;
@@ -147,7 +151,9 @@ export function Rows({ feeding, feed, first, news, deeds, selection, onTouch, on
                 index={item.index}
                 top={item.start}
                 columns={columns}
-                zone={row ? zones.get(row.task_id) : undefined}
+                zone={clock === "task" ? ((row && zones.get(row.task_id)) ?? usual) : usual}
+                own={row ? zones.get(row.task_id) : undefined}
+                t={t}
                 selected={selection.chosen.has(id)}
                 deeds={deeds}
               />

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 
 type Calendar = components["schemas"]["CalendarOutput"];
@@ -43,6 +44,7 @@ export function CalendarDialog({ calendar, onClose }: { calendar: Calendar | nul
       confirmLoading={save.pending}
       onOk={() => form.submit()}
       onCancel={onClose}
+      afterOpenChange={focusOn("name")}
     >
       <Refused refusal={save.refusal} />
       <p className="dim">{t("calendar.about")}</p>
@@ -61,7 +63,7 @@ export function CalendarDialog({ calendar, onClose }: { calendar: Calendar | nul
         onFinish={(fields) => void save.run(fields)}
       >
         <Form.Item name="name" label={t("column.name")} rules={[{ required: true, message: t("needed") }]}>
-          <Input maxLength={200} autoFocus />
+          <Input maxLength={200} />
         </Form.Item>
         <Form.Item name="country" label={t("calendar.country")}>
           <Input placeholder="CN" maxLength={10} />

@@ -7,6 +7,7 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { useScheduleWords } from "../../parts/Schedule";
 import { ZoneSelect } from "../../parts/ZoneSelect";
@@ -65,6 +66,7 @@ export function WindowDialog({ window, onClose }: { window: Window | null; onClo
       confirmLoading={save.pending}
       onOk={() => form.submit()}
       onCancel={onClose}
+      afterOpenChange={focusOn("name")}
     >
       <Refused refusal={save.refusal} />
       <Form<Fields>
@@ -74,7 +76,7 @@ export function WindowDialog({ window, onClose }: { window: Window | null; onClo
         onFinish={(fields) => void save.run(fields)}
       >
         <Form.Item name="name" label={t("column.name")} rules={needed}>
-          <Input maxLength={200} autoFocus />
+          <Input maxLength={200} />
         </Form.Item>
         <Form.Item name="reason" label={t("common:reason")} rules={needed} extra={t("window.reasonHint")}>
           <Input maxLength={1_000} />

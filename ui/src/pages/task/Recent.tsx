@@ -36,7 +36,7 @@ export function Recent({ task, status, limit, title, whole = false }: Props) {
             <thead>
               <tr>
                 <th scope="col">{t("column.instance")}</th>
-                <th scope="col">{t("column.status")}</th>
+                {!status && <th scope="col">{t("column.status")}</th>}
                 <th scope="col">{t("column.scheduled")}</th>
                 <th scope="col">{t("column.took")}</th>
                 <th scope="col">{status ? t("column.error") : t("column.how")}</th>
@@ -44,7 +44,12 @@ export function Recent({ task, status, limit, title, whole = false }: Props) {
             </thead>
             <tbody>
               {found.items.map((one) => (
-                <Row key={`${one.id} ${one.log_id ?? ""}`} one={one} zone={task.timezone} />
+                <Row
+                  key={`${one.id} ${one.log_id ?? ""}`}
+                  one={one}
+                  zone={task.timezone}
+                  failures={status !== undefined}
+                />
               ))}
             </tbody>
           </table>
@@ -59,20 +64,28 @@ export function Recent({ task, status, limit, title, whole = false }: Props) {
   );
 }
 
-function Row({ one, zone }: { one: Instance; zone: string }) {
+/** Among failures nobody needs to be told that it failed: the room is the error's. */
+function Row({ one, zone, failures }: { one: Instance; zone: string; failures: boolean }) {
   const { t } = useTranslation("task");
   return (
     <tr>
       <td>
-        <Link to="/instances/$id" params={{ id: String(one.id) }} className="number">
+        <Link
+          to="/instances/$id"
+          params={{ id: String(one.id) }}
+          search={(one.status === "failed" ? { log: "errors" } : {}) as never}
+          className="number"
+        >
           #{one.id}
         </Link>
       </td>
+      {!failures && (
+        <td>
+          <Status status={one.status} skipped={one.skip_reason} />
+        </td>
+      )}
       <td>
-        <Status status={one.status} skipped={one.skip_reason} />
-      </td>
-      <td>
-        <Time at={one.scheduled_time} zone={zone} />
+        <Time at={one.scheduled_time} zone={zone} as={failures ? "relative" : "full"} />
       </td>
       <td className="rows-number">
         {one.skip_reason ? <span className="dim">–</span> : <Length ms={one.duration_ms} from={one.start_time} />}

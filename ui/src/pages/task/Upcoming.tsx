@@ -8,12 +8,17 @@ import { Refused } from "../../parts/Refused";
 import { useScheduleWords } from "../../parts/Schedule";
 import { Time } from "../../parts/Time";
 import { partsIn } from "../../time/format";
+import { useZone } from "../../time/zone";
 import type { Task } from "./about";
 import { Panel } from "./Panel";
+
+/** An instant as the server writes it within a sentence. */
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 export function Upcoming({ task, count = 6 }: { task: Task; count?: number }) {
   const { t } = useTranslation("task");
   const inWords = useScheduleWords();
+  const shown = useZone(task.timezone);
   const found = useGet("/api/v1/tasks/{task_id}/upcoming", { path: { task_id: task.id }, query: { count } });
   return (
     <Panel title={t("next")} aside={<Link to="/calendar">{t("calendar")}</Link>}>
@@ -32,12 +37,19 @@ export function Upcoming({ task, count = 6 }: { task: Task; count?: number }) {
           <ol className="task-instants">
             {found.data.instants.map((instant) => {
               const parts = partsIn(new Date(instant), task.timezone);
+              const here = partsIn(new Date(instant), shown, { seconds: false });
               return (
                 <li key={instant}>
                   <time dateTime={instant} className="number">
                     {parts.date} {parts.clock} <span className="zone">{parts.zone}</span>
                   </time>
-                  <span className="dim">
+                  {here.zone !== parts.zone && (
+                    // By the clock of all other times on the page too: nobody should have to add hours at night.
+                    <span className="dim number">
+                      {here.clock} <span className="zone">{here.zone}</span>
+                    </span>
+                  )}
+                  <span className="dim task-until">
                     <Time at={instant} zone={task.timezone} as="relative" />
                   </span>
                 </li>
@@ -46,7 +58,10 @@ export function Upcoming({ task, count = 6 }: { task: Task; count?: number }) {
           </ol>
           {found.data.notes.map((note) => (
             <p key={note} className="dim task-note">
-              {note}
+              {note.replaceAll(INSTANT, (instant) => {
+                const parts = partsIn(new Date(instant), shown);
+                return `${parts.date} ${parts.clock} ${parts.zone}`;
+              })}
             </p>
           ))}
         </>

@@ -36,7 +36,12 @@ export function trendOption(stats: Stats, look: Look): EChartsCoreOption {
         return `#${one.instance_id} ${look.word(outcomeOf(one))}<br>${lengthOf(one.duration_ms)}<br>${when(one)}`;
       },
     },
-    xAxis: { type: "category", data: ran.map(when), axisTick: { show: false } },
+    xAxis: {
+      type: "category",
+      data: ran.map(when),
+      axisTick: { show: false },
+      axisLabel: { hideOverlap: true, alignMaxLabel: "right" },
+    },
     yAxis: { type: "value", min: 0, axisLabel: { formatter: (ms: number) => lengthOf(ms) }, splitNumber: 3 },
     series: [
       {

@@ -34,13 +34,14 @@ export function Gantt({ rows, period, now, onPeriod }: Props) {
 
   function point(event: { target: EventTarget }) {
     const bar = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-bar]") : null;
-    if (bar === null) return setPointed(null);
-    const row = rows.find((one) => one.id === Number(bar.dataset.row));
+    const row = bar === null ? undefined : rows.find((one) => one.id === Number(bar.dataset.row));
+    if (bar === null || row === undefined) {
+      setPointed(null);
+      return;
+    }
     const number = Number(bar.dataset.bar);
     const box = bar.getBoundingClientRect();
-    setPointed(
-      row ? { row, bar: row.bars[number], mark: bar.dataset.mark ? row.marks[number] : undefined, box } : null,
-    );
+    setPointed({ row, bar: row.bars[number], mark: bar.dataset.mark ? row.marks[number] : undefined, box });
   }
 
   function open(event: MouseEvent) {

@@ -77,7 +77,7 @@ export function TimelinePage() {
       {past.data?.truncated && (
         <Alert className="timeline-note" type="warning" showIcon title={t("truncated", { count: bars.length })} />
       )}
-      {past.isPending && period.from < now && !past.error ? (
+      {past.isPending && period.from < now ? (
         <Skeleton active paragraph={{ rows: 8 }} />
       ) : table ? (
         <BarTable bars={bars} />

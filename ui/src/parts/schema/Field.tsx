@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { CommandControl } from "./CommandControl";
 import { Frame, useDrawing, type ControlProps } from "./frame";
 import { ItemsControl } from "./Items";
 import { JsonControl } from "./JsonControl";
@@ -75,6 +76,8 @@ export function Control(props: ControlProps<Shape>) {
       return <MapControl {...props} shape={shape} />;
     case "variants":
       return <VariantsControl {...props} shape={shape} />;
+    case "command":
+      return <CommandControl {...props} />;
     case "json":
       return <JsonControl {...props} />;
     case "constant":
@@ -88,7 +91,7 @@ export function Control(props: ControlProps<Shape>) {
 function isWhole(shape: Shape): boolean {
   if (shape.is === "text") return shape.format === "long";
   if (shape.is === "list") return shape.item.type !== "integer" && shape.item.type !== "number";
-  return ["record", "map", "variants", "json"].includes(shape.is);
+  return ["record", "map", "variants", "command", "json"].includes(shape.is);
 }
 
 /** The names whose faults are shown deeper inside. */

@@ -91,7 +91,7 @@ export function MapControl({
         size="small"
         icon={<PlusOutlined />}
         disabled={disabled}
-        aria-label={t("addTo", { what: label })}
+        aria-label={`${t("addKey")} (${label})`}
         onClick={() => setRows([...rows, { key: "", value: undefined }])}
       >
         {t("addKey")}

@@ -11,7 +11,7 @@ import { labelOf, resolved, shapeOf } from "./shape";
 import { put, seed, under, type Fault } from "./values";
 
 type Props = ControlProps<Extract<Shape, { is: "record" }>>;
-/** So many optional fields are shown at once; more are folded away. */
+/** So many optional fields are shown at once, unless the page says otherwise; more are folded away. */
 const FEW = 6;
 
 export function RecordControl(props: Props) {
@@ -52,7 +52,7 @@ export function RecordControl(props: Props) {
 }
 
 export function Fields({ id, shape, value, onChange, faults }: Props) {
-  const { root } = useDrawing();
+  const { root, few = FEW } = useDrawing();
   const object = isRecord(value) ? value : {};
   const marks = seed(
     { type: "object", properties: Object.fromEntries(shape.entries.map(({ name, schema }) => [name, schema])) },
@@ -62,8 +62,9 @@ export function Fields({ id, shape, value, onChange, faults }: Props) {
     onChange(put({ ...(isRecord(marks) ? marks : {}), ...object }, name, next));
   const known = new Set(shape.entries.map((entry) => entry.name));
   const shown = shape.entries.filter((entry) => shapeOf(entry.schema, root).is !== "constant");
-  const first = shown.filter((entry) => entry.required);
-  const rest = shown.filter((entry) => !entry.required);
+  const isFirst = (entry: Entry) => entry.required || entry.schema["x-shown"] === true;
+  const first = shown.filter(isFirst);
+  const rest = shown.filter((entry) => !isFirst(entry));
   const others = Object.keys(object).filter((name) => !known.has(name));
   const draw = (entry: Entry) => (
     <Field
@@ -80,7 +81,7 @@ export function Fields({ id, shape, value, onChange, faults }: Props) {
   return (
     <>
       {first.length > 0 && <div className="schema-grid">{first.map(draw)}</div>}
-      {rest.length > FEW ? (
+      {rest.length > few ? (
         <Folded id={id} entries={rest} value={object} faults={faults}>
           <div className="schema-grid">{rest.map(draw)}</div>
         </Folded>

@@ -7,6 +7,8 @@ import type { Fault } from "./values";
 export type Drawing = {
   root: JsonSchema;
   disabled: boolean;
+  /** More optional fields than these are folded away. */
+  few?: number;
   /** Told by fields whose text is no value, so that nobody saves what is not on the screen. */
   broken: (id: string, is: boolean) => void;
 };

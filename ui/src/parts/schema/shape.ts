@@ -29,6 +29,7 @@ export type Shape = Common &
     | { is: "list"; item: JsonSchema; least: number; most: number | null }
     | { is: "record"; entries: readonly Entry[]; others: JsonSchema | null }
     | { is: "map"; value: JsonSchema | null }
+    | { is: "command" }
     | { is: "variants"; variants: readonly Variant[]; by: string | null }
     | { is: "json" }
   );
@@ -78,6 +79,7 @@ export function shapeOf(given: JsonSchema, root: JsonSchema): Shape {
     schema = rest.length === 1 ? { ...schema, type: rest[0] } : { ...schema, type: undefined };
     if (rest.length > 1) schema.anyOf = rest.map((type) => ({ type }));
   }
+  if (schema.format === "command-line") return { ...common(schema, nullable), is: "command" };
   const options = variantsOf(schema);
   if (options !== null) {
     const some = options.filter((option) => !isNull(resolved(option, root)));

@@ -23,6 +23,8 @@ type Props = {
   zone: string | null;
   /** Which attempt it was, by its fence. */
   attempts: ReadonlyMap<number, number>;
+  /** By whoever looks at it, just now: the end is what they wait for. */
+  retried?: boolean;
   onInstance: (instance: Instance) => void;
   /** Told of what is here; `quiet`: it changes no more by itself. */
   onRows: (rows: readonly Row[], quiet: boolean) => void;
@@ -31,7 +33,7 @@ const HEIGHT = 20;
 /** So many rows before an end is reached, the next page is asked for. */
 const AHEAD = 60;
 
-export function Log({ instance, zone, attempts, onInstance, onRows }: Props) {
+export function Log({ instance, zone, attempts, retried = false, onInstance, onRows }: Props) {
   const { t } = useTranslation("instance");
   const [filters, change] = useFilters();
   const shownZone = useZone(zone);
@@ -68,7 +70,12 @@ export function Log({ instance, zone, attempts, onInstance, onRows }: Props) {
     [log, follow],
   );
 
-  const failed = instance.status === "failed";
+  const failed = instance.status === "failed" && !retried;
+  useEffect(() => {
+    if (!retried) return;
+    follow(true);
+    setLooked(null);
+  }, [retried, follow]);
   const now = useRef({ line, failed, message: instance.error_message });
   useEffect(() => {
     now.current = { ...now.current, failed, message: instance.error_message };
@@ -96,6 +103,13 @@ export function Log({ instance, zone, attempts, onInstance, onRows }: Props) {
       setGoal({ index });
     })();
   }, [log, show]);
+
+  // Some attempts mark their errors and some, as commands do, write to stderr: the newest must not be left out.
+  const newest = Math.max(0, ...attempts.keys());
+  useEffect(() => {
+    const last = log.rows.at(-1);
+    if (failed && log.view.only === "errors" && log.atEnd && last && fenceOf(last.seq) < newest) setUnmarked(true);
+  }, [log, version, failed, newest]);
 
   useEffect(() => onRows(log.rows, !living), [log, version, living, onRows]);
 

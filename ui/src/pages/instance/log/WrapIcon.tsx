@@ -2,7 +2,7 @@
 import Icon from "@ant-design/icons";
 
 export function WrapIcon() {
-  return <Icon component={Drawn} />;
+  return <Icon component={Drawn} aria-hidden />;
 }
 
 function Drawn() {
