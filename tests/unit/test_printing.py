@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from rich.cells import cell_len
 
-from hourhand.cli import crontab_report, instance, task
+from hourhand.cli import crontab_report, instance, instance_listing, task_listing
 from hourhand.cli.main import complain
 from hourhand.cli.printing import Column, print_table, say
 from hourhand.model.errors import HourhandError
@@ -84,9 +84,9 @@ LINES = [
 @pytest.mark.parametrize(
     ("columns", "rows", "there"),
     [
-        (instance.COLUMNS, INSTANCES, {40: "ID TASK STATUS", 63: "WHAT", 80: "SCHEDULED WHAT", 180: "EXECUTOR"}),
+        (instance_listing.COLUMNS, INSTANCES, {40: "ID TASK STATUS", 63: "WHAT", 80: "SCHEDULED WHAT", 180: "EXECUTOR"}),
         (instance.ATTEMPTS, ATTEMPTS_AT_IT, {40: "ATTEMPT OUTCOME WHY", 60: "STARTED", 80: "TOOK", 150: "FENCE"}),
-        (task.COLUMNS, TASKS, {40: "NAME SCHEDULE", 63: "NEXT", 80: "STATE"}),
+        (task_listing.COLUMNS, TASKS, {40: "NAME SCHEDULE", 63: "NEXT", 80: "STATE"}),
         (crontab_report.COLUMNS, LINES, {40: "LINE TASK SCHEDULE", 80: "STATE NEXT"}),
     ],
 )

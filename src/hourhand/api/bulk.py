@@ -122,7 +122,7 @@ async def _tasks(given: TasksInput, groups: TheGroups, caller: Caller, reach: Th
     within = None if caller.groups is None else tuple(sorted(caller.groups))
     return TaskFilter(
         q=choice.q,
-        exclude=choice.exclude,
+        exclude=choice.exclude or None,
         enabled=choice.enabled,
         group=choice.group,
         groups=within,
@@ -146,7 +146,7 @@ async def _instances(given: InstancesInput, groups: TheGroups, reach: TheReach) 
         group_ids=await reach.group_ids(),
         type=choice.type,
         q=choice.q,
-        exclude=choice.exclude,
+        exclude=choice.exclude or None,
         owner=choice.owner,
         executor_id=choice.executor_id,
         data_source_id=choice.data_source_id,

@@ -50,7 +50,7 @@ async def _wanted(
         group_ids=await reach.group_ids(),
         type=type,
         q=q,
-        exclude=exclude,
+        exclude=exclude or None,
         owner=owner,
         executor_id=executor_id,
         data_source_id=data_source_id,

@@ -126,7 +126,7 @@ async def list_tasks(
     within = None if caller.groups is None else tuple(sorted(caller.groups))
     wanted = TaskFilter(
         q=q,
-        exclude=exclude,
+        exclude=exclude or None,
         name=name,
         enabled=enabled,
         group=group,
