@@ -8,7 +8,7 @@ import re
 import httpx
 from playwright.sync_api import Locator, Page, expect
 
-from e2e.browsing import NARROW
+from e2e.browsing import NARROW, Complaints
 from e2e.commands import API, command, run, until
 from e2e.conftest import Opens
 
@@ -143,3 +143,11 @@ def test_on_a_telephone_in_chinese_the_rows_are_cards_and_nothing_is_cut_off(ope
     expect(card).to_contain_text("等待下发")
     expect(card.get_by_role("button", name=f"取消 #{instance}")).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_address_that_asks_for_no_time_is_no_broken_page(page: Page, complaints: Complaints) -> None:
+    complaints.expected.append("422")  # the server says what is wrong with it
+    page.goto("/instances?from=yesterday")
+    expect(page.get_by_role("heading", level=1, name="Instances")).to_be_visible()
+    page.goto("/audit?from=-24h")
+    expect(page.get_by_role("heading", level=1, name="Audit")).to_be_visible()

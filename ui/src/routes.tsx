@@ -33,9 +33,18 @@ const inside = createRoute({
   notFoundComponent: Missing,
   beforeLoad: async ({ location, context }): Promise<{ me: Me }> => {
     try {
-      const me = await context.queries.query({ queryKey: ["me"], queryFn: whoAmI, staleTime: 60_000, retry: 1 });
+      const me = await context.queries.query({
+        queryKey: ["me"],
+        queryFn: whoAmI,
+        staleTime: 60_000,
+        gcTime: Infinity,
+        retry: 1,
+      });
       return { me };
     } catch (reason) {
+      // A server that is away for a moment takes nobody's page away.
+      const known = context.queries.getQueryData<Me>(["me"]);
+      if (known !== undefined && !(reason instanceof Refusal && reason.status === 401)) return { me: known };
       if (!(reason instanceof Refusal) || reason.status !== 401) throw reason;
       throw redirect({ to: "/sign-in", search: { next: location.href } });
     }

@@ -21,6 +21,10 @@ describe("partsIn", () => {
     expect([parts.date, parts.clock]).toEqual(["2026-11-16", "09:02:03"]);
   });
 
+  it("shows what is no time as none, rather than to fall over it", () => {
+    expect(partsIn(new Date("yesterday"), "UTC").date).toBe("–");
+  });
+
   it("shows a zone it does not know as UTC", () => {
     expect(partsIn(new Date("2026-11-16T01:02:03Z"), "Mars/Olympus").zone).toBe("UTC");
   });

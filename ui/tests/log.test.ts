@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { plainOf, spansOf } from "../src/pages/instance/log/ansi";
+import { pageOf } from "../src/pages/instance/log/source";
 import { chosenRows, textOf } from "../src/pages/instance/log/copying";
 import { findHere } from "../src/pages/instance/log/finding";
 import {
@@ -222,5 +223,18 @@ describe("a window", () => {
     expect(findHere(log.rows, { text: "LINE 1003" }, index, "next")).toBe(index + 3);
     expect(findHere(log.rows, { text: "line 1003" }, index, "previous")).toBe(-1);
     expect(END_OF_LOG).toBe(2 ** 53);
+  });
+});
+
+describe("a page of errors", () => {
+  it("is empty at once where the server finds only what was written to stderr", async () => {
+    let asked = 0;
+    const asking: Ask = () => {
+      asked += 1;
+      const items = [chunk(FIRST + 1, "x", { stream: "stderr" })];
+      return Promise.resolve({ items, next_after: FIRST + 1, next_before: FIRST + 1, more: true });
+    };
+    const page = await pageOf(asking, 1, { only: "errors", fence: null }, { before: FIRST + 9 }, { limit: 60 });
+    expect([page.items, asked]).toEqual([[], 1]);
   });
 });

@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { create } from "../state/store";
 
 import { begins } from "./queries";
+import { whileSeen } from "./seen";
 
 /** Which paths are worth fetching again when something of a topic has changed. */
 export const TOPICS: Record<string, readonly string[]> = {
@@ -29,9 +30,16 @@ export function listen(queries: QueryClient, limited: boolean): () => void {
   function flush() {
     timer = undefined;
     if (document.hidden) return; // fetched when somebody looks again: React Query refetches on focus
-    const paths = [...changed].flatMap((topic) => TOPICS[topic] ?? []);
+    const topicsNow = [...changed];
     changed.clear();
-    void queries.invalidateQueries({ predicate: (query) => begins(query.queryKey[0], paths) });
+    const under = (topic: string) => ({
+      predicate: (query: { queryKey: readonly unknown[] }) => begins(query.queryKey[0], TOPICS[topic] ?? []),
+    });
+    // What is on its way may be older than the change: it is asked for once more when it is here. Cutting it off would
+    // mean, on a busy server, that a slow answer never comes.
+    const underway = topicsNow.filter((topic) => queries.isFetching(under(topic)) > 0);
+    for (const topic of topicsNow) void queries.invalidateQueries(under(topic), { cancelRefetch: false });
+    underway.forEach(note);
   }
 
   function note(topic: string) {
@@ -57,12 +65,14 @@ export function listen(queries: QueryClient, limited: boolean): () => void {
     if (!document.hidden && changed.size > 0) flush();
   };
   document.addEventListener("visibilitychange", wake);
-  open();
-  return () => {
-    document.removeEventListener("visibilitychange", wake);
+  const forget = whileSeen(open, () => {
     window.clearTimeout(again);
-    window.clearTimeout(timer);
     source?.close();
     connection.set("away");
+  });
+  return () => {
+    document.removeEventListener("visibilitychange", wake);
+    window.clearTimeout(timer);
+    forget();
   };
 }

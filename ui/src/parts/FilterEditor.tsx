@@ -88,7 +88,11 @@ function useTold(field: FilterField, values: Filters): string {
   if (field.kind === "period") {
     const { to = "" } = values;
     const at = (one: string) =>
-      one.startsWith("-") ? t("ago", { length: one.slice(1) }) : wallOf(one, zone).replace("T", " ");
+      one.startsWith("-")
+        ? t("ago", { length: one.slice(1) })
+        : Number.isNaN(Date.parse(one))
+          ? one
+          : wallOf(one, zone).replace("T", " ");
     if (value.startsWith("-") && !to) return t("last", { length: value.slice(1) });
     if (!to) return value && t("since", { at: at(value) });
     return value ? `${at(value)} – ${at(to)}` : t("before", { at: at(to) });

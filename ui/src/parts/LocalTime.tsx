@@ -20,7 +20,7 @@ export function LocalTime({ id, value, onChange, zone, label, status }: Props) {
       aria-label={label}
       status={status}
       suffix={<span className="zone">{zone}</span>}
-      defaultValue={value === null ? "" : wallClock(new Date(value), zone)}
+      defaultValue={value === null || Number.isNaN(Date.parse(value)) ? "" : wallClock(new Date(value), zone)}
       key={zone}
       onChange={(event) => onChange(instantAt(event.target.value, zone)?.toISOString() ?? null)}
     />

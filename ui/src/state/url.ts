@@ -8,10 +8,12 @@ export function useFilters(): [Filters, (change: Record<string, string | null | 
   const search: Filters = useSearch({ strict: false });
   const navigate = useNavigate();
   function change(next: Record<string, string | null | undefined>) {
-    const filters = Object.fromEntries(
-      Object.entries({ ...search, ...next }).filter((entry): entry is [string, string] => Boolean(entry[1])),
-    );
-    void navigate({ to: ".", search: filters, replace: true });
+    // By what the address is then, not by what it was when this was drawn: two changes in a row must both hold.
+    const merged = (now: Filters) =>
+      Object.fromEntries(
+        Object.entries({ ...now, ...next }).filter((entry): entry is [string, string] => Boolean(entry[1])),
+      );
+    void navigate({ to: ".", search: merged as never, replace: true });
   }
   return [search, change];
 }

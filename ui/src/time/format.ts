@@ -25,6 +25,7 @@ export type Parts = { date: string; clock: string; zone: string };
 
 /** The parts of an instant in a zone; an unknown zone is shown as UTC rather than not at all. */
 export function partsIn(instant: Date, zone: string, { seconds = true } = {}): Parts {
+  if (Number.isNaN(instant.getTime())) return { date: "–", clock: "–", zone: "" }; // such as what an address asks for
   let made: Intl.DateTimeFormat;
   try {
     made = format(zone, seconds);

@@ -64,6 +64,7 @@ export function Sessions() {
       </div>
       <Refused refusal={sessions.refusal} again={sessions.again} />
       <Table<Session>
+        className="cards"
         size="small"
         rowKey="id"
         columns={columns}

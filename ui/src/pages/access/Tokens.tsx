@@ -104,6 +104,7 @@ export function Tokens() {
       </div>
       <Refused refusal={tokens.refusal} again={tokens.again} />
       <Table<Token>
+        className="cards"
         size="small"
         rowKey="id"
         columns={columns}

@@ -101,6 +101,7 @@ export function Users() {
       </div>
       <Refused refusal={users.refusal} again={users.again} />
       <Table<User>
+        className="cards"
         size="small"
         rowKey="id"
         columns={columns}

@@ -59,6 +59,7 @@ export function Firing({ firing, rules }: { firing: One[] | undefined; rules: nu
         </p>
       ) : (
         <Table<One>
+          className="cards"
           size="small"
           rowKey={(one) => `${one.rule_id} ${one.subject}`}
           columns={columns}

@@ -55,6 +55,7 @@ export function Notices() {
     <>
       <Refused refusal={notices.refusal} again={notices.again} />
       <Table<Notice>
+        className="cards"
         size="small"
         rowKey="id"
         columns={columns}

@@ -97,6 +97,7 @@ export function Rules({ rules }: { rules: Paged<Rule> }) {
     <>
       <Refused refusal={rules.refusal} again={rules.again} />
       <Table<Rule>
+        className="cards"
         size="small"
         rowKey="id"
         columns={columns}

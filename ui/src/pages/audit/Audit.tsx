@@ -84,6 +84,7 @@ export function AuditPage() {
       <AuditFilters seen={items} />
       <Refused refusal={found.refusal} again={found.again} />
       <Table<AuditLog>
+        className="cards"
         size="small"
         rowKey="id"
         columns={columns}

@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { Refusal } from "../../api/refusal";
+import { useManaged } from "../task/managed";
 import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { useMay } from "../../state/session";
@@ -20,6 +21,7 @@ type Props = { task: Task | null; first?: Draft; copied?: Task };
 
 export function Form({ task, first, copied }: Props) {
   const { t } = useTranslation("editor");
+  const managed = useManaged(task);
   const navigate = useNavigate();
   const { message } = App.useApp();
   const may = useMay("editor");
@@ -143,9 +145,7 @@ export function Form({ task, first, copied }: Props) {
       actions={buttons}
     >
       {!may && <Alert type="info" showIcon className="editor-alert" title={t("mayNot")} />}
-      {task?.managed_by && (
-        <Alert type="warning" showIcon className="editor-alert" title={t("managed", { by: task.managed_by })} />
-      )}
+      {managed && <Alert type="warning" showIcon className="editor-alert" title={managed} />}
       <Refused refusal={homeless} />
       <EditingContext value={editing}>
         <form

@@ -50,7 +50,7 @@ export function Group({ group, executors, standing }: Props) {
       )}
       {executors.length > 0 && (
         <div className="rows-scroll">
-          <table className="rows executors">
+          <table className="rows executors cards">
             <thead>
               <tr>
                 <th>{t("executor.executor")}</th>

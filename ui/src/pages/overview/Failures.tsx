@@ -14,22 +14,19 @@ export function Failures() {
   const { t } = useTranslation("overview");
   const [filters, change] = useFilters();
   const byReason = filters.failures === "reason";
-  return byReason ? <ByReason choice={<Choice />} /> : <ByTime choice={<Choice />} />;
-
-  function Choice() {
-    return (
-      <Segmented
-        size="small"
-        value={byReason ? "reason" : "time"}
-        aria-label={t("failures.by")}
-        onChange={(chosen) => change({ failures: chosen === "reason" ? "reason" : null })}
-        options={[
-          { value: "time", label: t("failures.byTime") },
-          { value: "reason", label: t("failures.byReason") },
-        ]}
-      />
-    );
-  }
+  const choice = (
+    <Segmented
+      size="small"
+      value={byReason ? "reason" : "time"}
+      aria-label={t("failures.by")}
+      onChange={(chosen) => change({ failures: chosen === "reason" ? "reason" : null })}
+      options={[
+        { value: "time", label: t("failures.byTime") },
+        { value: "reason", label: t("failures.byReason") },
+      ]}
+    />
+  );
+  return byReason ? <ByReason choice={choice} /> : <ByTime choice={choice} />;
 }
 
 function ByTime({ choice }: { choice: React.ReactNode }) {

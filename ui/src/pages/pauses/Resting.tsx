@@ -50,6 +50,7 @@ export function Resting() {
         <Skeleton active />
       ) : (
         <Table<Pause>
+          className="cards"
           size="small"
           rowKey="id"
           pagination={false}

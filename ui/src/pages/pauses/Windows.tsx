@@ -54,6 +54,7 @@ export function Windows() {
         <Skeleton active />
       ) : (
         <Table<Window>
+          className="cards"
           size="small"
           rowKey="id"
           pagination={false}

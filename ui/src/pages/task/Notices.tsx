@@ -4,16 +4,17 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { Pause } from "../../parts/pausing";
+import { useManaged } from "./managed";
 import { Time } from "../../parts/Time";
 import { useMay } from "../../state/session";
-import { managerOf, type Task } from "./about";
+import type { Task } from "./about";
 import { useResume } from "./Actions";
 
 export function Notices({ task, pauses }: { task: Task; pauses: readonly Pause[] }) {
   const { t } = useTranslation("task");
   const operates = useMay("operator");
   const resume = useResume();
-  const manager = managerOf(task);
+  const managed = useManaged(task);
   return (
     <>
       {pauses.map((pause) => (
@@ -49,11 +50,7 @@ export function Notices({ task, pauses }: { task: Task; pauses: readonly Pause[]
         />
       ))}
       {!task.enabled && <Alert type="warning" showIcon className="task-notice" title={t("isDisabled")} />}
-      {manager && (
-        <p className="dim task-managed">
-          {t(`managed.${manager}`, { name: task.managed_by?.split(":").slice(1).join(":") })}
-        </p>
-      )}
+      {managed && <p className="dim task-managed">{managed}</p>}
     </>
   );
 }

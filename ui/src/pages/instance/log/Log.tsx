@@ -96,7 +96,7 @@ export function Log({ instance, zone, attempts, retried = false, onInstance, onR
         return show(error);
       }
       if (!(await log.toEnd())) return;
-      if (only === "errors" && log.rows.length === 0 && log.atStart) setUnmarked(true);
+      if (only === "errors" && log.rows.length === 0) setUnmarked(true);
       const index = broken ? failingRow(log.rows, message) : log.rows.length - 1;
       const row = log.rows[index];
       if (broken && row !== undefined) setLooked({ seq: row.seq, part: row.part });

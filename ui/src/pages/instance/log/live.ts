@@ -1,5 +1,6 @@
 // What an instance writes while somebody looks: its stream, gone on with where it was cut.
 import type { components } from "../../../api/schema";
+import { whileSeen } from "../../../api/seen";
 import type { Chunk } from "./rows";
 
 type Instance = components["schemas"]["Instance"];
@@ -9,15 +10,17 @@ export type Heard = {
   /** Nothing more comes, unless it is retried. */
   end: () => void;
 };
-const AGAIN = 5_000;
+export const AGAIN = 5_000;
 
 /** Listen until the answer is called. */
 export function tail(instance: number, after: string, heard: Heard): () => void {
   let source: EventSource | null = null;
   let again: ReturnType<typeof setTimeout> | undefined;
   let place = after;
+  let over = false;
 
   function open() {
+    if (over) return;
     source = new EventSource(`/api/v1/instances/${instance}/stream?batch=true&after=${encodeURIComponent(place)}`);
     source.addEventListener("lines", (event: MessageEvent<string>) => {
       place = event.lastEventId || place;
@@ -27,6 +30,7 @@ export function tail(instance: number, after: string, heard: Heard): () => void 
       heard.instance(JSON.parse(event.data) as Instance);
     });
     source.addEventListener("end", () => {
+      over = true;
       source?.close();
       heard.end();
     });
@@ -36,9 +40,9 @@ export function tail(instance: number, after: string, heard: Heard): () => void 
     });
   }
 
-  open();
-  return () => {
+  const forget = whileSeen(open, () => {
     clearTimeout(again);
     source?.close();
-  };
+  });
+  return forget;
 }

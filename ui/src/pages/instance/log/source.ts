@@ -41,7 +41,9 @@ export async function pageOf(asking: Ask, instance: number, view: View, range: R
     // Forwards a page may reach into the next attempt; what lies there is not wanted, and nothing is behind it.
     const left = !backwards && page.next_after >= most;
     const more = page.more && !left;
-    if (items.length > 0 || !more || round === ROUNDS) return { ...page, items, more };
+    // To the server what was written to stderr is an error too: where there is only that, nothing is marked as one.
+    const unmarked = view.only === "errors" && page.items.length > 0;
+    if (items.length > 0 || !more || unmarked || round === ROUNDS) return { ...page, items, more };
     if (backwards) before = page.next_before ?? before;
     else after = page.next_after;
   }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 import type { components } from "../../../api/schema";
-import { tail } from "./live";
+import { AGAIN, tail } from "./live";
 import type { View } from "./source";
 import { LogWindow } from "./window";
 
@@ -47,12 +47,12 @@ export function useLog({ instance, view, living, onInstance }: Given): Log {
     open.current = gone;
     void (async () => {
       await log.settled;
-      const place = await log.place().catch(() => null);
-      if (gone.signal.aborted) return;
-      if (place === null) {
-        open.current = null;
-        return;
+      let place = await log.place().catch(() => null);
+      while (place === null && !gone.signal.aborted) {
+        await new Promise((wake) => setTimeout(wake, AGAIN)); // the server is away for a moment
+        place = await log.place().catch(() => null);
       }
+      if (gone.signal.aborted || place === null) return;
       const stop = tail(log.instance, place, {
         lines: (chunks) => log.append(chunks, told.current.following),
         instance: (state) => told.current.onInstance(state),
