@@ -385,10 +385,16 @@ def test_a_method_that_nothing_answers_is_refused_and_the_others_are_named(there
     NO_PATHS,
     ids=lambda path: path[:30],
 )
-def test_a_path_that_is_not_quite_right_is_nothing(there: Arena, path: str) -> None:
-    there.admin.ask("GET", path).refused(404, 422)
+def test_a_path_that_is_not_quite_right_reaches_no_route(there: Arena, path: str) -> None:
+    """Below `/api` and the like there is nothing; anywhere else is the UI, the same page to everybody."""
     line = there.line(None)
     try:
-        line.ask("GET", path).refused(401)
+        answers = [there.admin.ask("GET", path), line.ask("GET", path)]
     finally:
         line.close()
+    if answers[0].status == 200:
+        pages = {(each.status, each.headers["content-type"], each.body) for each in answers}
+        assert pages == {(200, "text/html; charset=utf-8", there.admin.ask("GET", "/").body)}
+    else:
+        answers[0].refused(404, 422)
+        answers[1].refused(401)

@@ -32,7 +32,7 @@ from api.cli import run_here
         (["ps"], "no such command 'ps'. Did you mean `hourhand instance list`?"),
         (["db", "ps"], "no such command 'ps' (see `hourhand db --help`)"),
         (["instance", "list", "--status", "failed", "--status", "success"], "--status: is given twice: give it once"),
-        (["task", "list", "-q", "a", "--search=b"], "--search / -q: is given twice: give it once"),
+        (["task", "list", "-q", "a", "--search=b"], "--search / --q / -q: is given twice: give it once"),
         (["task", "list", "--enabled", "--disabled"], "--enabled: is given twice, or together with --disabled"),
         (["serve", "--port", "1", "--port", "x"], "--port: is not a whole number"),  # of a process the last one holds
     ],

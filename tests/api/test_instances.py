@@ -203,7 +203,7 @@ async def test_lines_are_read_by_level_and_text(rest: httpx.AsyncClient, world: 
             logged_at=now,
             message=f"line {number}",
             level="error" if number % 10 == 5 else "info",
-            stream="stderr",
+            stream="stdout",
         )
         for number in range(30)
     ]
