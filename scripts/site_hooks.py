@@ -39,7 +39,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Take the page in Chinese, which is the repository's, along."""
     if (ROOT / CHINESE).is_file():
-        text = _LINK.sub(_within_docs, (ROOT / CHINESE).read_text("utf-8"))
+        text = _LINK.sub(_within_docs, (ROOT / CHINESE).read_text("utf-8")).replace("](docs/assets/", "](assets/")
         files.append(File.generated(config, "zh.md", content=text))
     return files
 
