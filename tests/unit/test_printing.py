@@ -84,7 +84,11 @@ LINES = [
 @pytest.mark.parametrize(
     ("columns", "rows", "there"),
     [
-        (instance_listing.COLUMNS, INSTANCES, {40: "ID TASK STATUS", 63: "WHAT", 80: "SCHEDULED WHAT", 180: "EXECUTOR"}),
+        (
+            instance_listing.COLUMNS,
+            INSTANCES,
+            {40: "ID TASK STATUS", 63: "WHAT", 80: "SCHEDULED WHAT", 180: "EXECUTOR"},
+        ),
         (instance.ATTEMPTS, ATTEMPTS_AT_IT, {40: "ATTEMPT OUTCOME WHY", 60: "STARTED", 80: "TOOK", 150: "FENCE"}),
         (task_listing.COLUMNS, TASKS, {40: "NAME SCHEDULE", 63: "NEXT", 80: "STATE"}),
         (crontab_report.COLUMNS, LINES, {40: "LINE TASK SCHEDULE", 80: "STATE NEXT"}),
