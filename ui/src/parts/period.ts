@@ -1,5 +1,6 @@
 // A period in the address: instants, or lengths back from now such as "-24h", so that a bookmark stays true.
 import { partsIn } from "../time/format";
+import { instantAt as instantOfClock } from "../time/local";
 
 const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -27,10 +28,5 @@ export function wallOf(instant: string | undefined, zone: string): string {
 
 /** The instant at which a clock on the wall of a zone shows this; of two, the first. */
 export function instantAt(wall: string, zone: string): string | undefined {
-  const meant = Date.parse(`${wall}Z`);
-  if (Number.isNaN(meant)) return undefined;
-  // What the clock shows then differs from what is meant by the zone's offset; twice, in case it changes in between.
-  let at = meant;
-  for (let turn = 0; turn < 2; turn++) at += meant - Date.parse(`${wallOf(new Date(at).toISOString(), zone)}Z`);
-  return new Date(at).toISOString();
+  return instantOfClock(wall, zone)?.toISOString();
 }

@@ -16,9 +16,9 @@ export function Field({ value, onChange, label, prefix, className }: Props) {
   const [seen, setSeen] = useState(value);
   const timer = useRef<number | undefined>(undefined);
   if (seen !== value) {
-    // The address changed by something else, such as going back.
+    // The address changed by something else, such as going back; its own echo lacks the blanks at the ends.
     setSeen(value);
-    setText(value);
+    setText(text.trim() === value ? text : value);
   }
   useEffect(() => () => window.clearTimeout(timer.current), []);
 
