@@ -9,7 +9,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 
-import { whenSignedOut } from "./api/client";
+import { whenOtherSession, whenSignedOut } from "./api/client";
 import { Refusal } from "./api/refusal";
 import { Broken } from "./shell/Broken";
 import { Missing } from "./shell/Missing";
@@ -147,6 +147,11 @@ whenSignedOut(() => {
   if (router.state.location.pathname === "/sign-in") return;
   router.options.context.queries.removeQueries({ queryKey: ["me"] });
   void router.navigate({ to: "/sign-in", search: { next: router.state.location.href } });
+});
+
+whenOtherSession(() => {
+  // Name, role and groups may be others now. The page stays, with what is typed on it.
+  void router.options.context.queries.invalidateQueries({ queryKey: ["me"] }).then(() => router.invalidate());
 });
 
 declare module "@tanstack/react-router" {

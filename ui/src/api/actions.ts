@@ -23,6 +23,10 @@ export type ActSettings<Output> = {
   then?: (output: Output) => void;
 };
 
+/** It is done: a slow list behind a dialog does not keep the dialog open for longer than this. */
+const PATIENCE = 1_500;
+const pause = (time: number) => new Promise((wake) => setTimeout(wake, time));
+
 export function useAct<Input extends unknown[], Output>(
   act: (...input: Input) => Promise<Output>,
   { done, refresh = [], quiet = false, then }: ActSettings<Output> = {},
@@ -39,7 +43,7 @@ export function useAct<Input extends unknown[], Output>(
     try {
       const output = await act(...input);
       if (done !== undefined) void message.success(typeof done === "function" ? done(output) : done);
-      await fetchAgain(...refresh);
+      await Promise.race([fetchAgain(...refresh), pause(PATIENCE)]);
       then?.(output);
       return output;
     } catch (reason) {

@@ -6,6 +6,7 @@ import { Refusal, type ProblemBody } from "./refusal";
 
 let csrf: string | null = null;
 let onSignedOut: () => void = () => undefined;
+let onOtherSession: () => void = () => undefined;
 
 /** What a request that changes something must show; it comes with the answer to "who am I". */
 export function rememberCsrf(token: string | null): void {
@@ -17,9 +18,44 @@ export function whenSignedOut(act: () => void): void {
   onSignedOut = act;
 }
 
+/** What to do when another tab has signed in anew, maybe as somebody else. */
+export function whenOtherSession(act: () => void): void {
+  onOtherSession = act;
+}
+
 /** The token for requests that are not made by `client`, such as uploads. */
 export function csrfHeaders(): Record<string, string> {
   return csrf === null ? {} : { "X-CSRF-Token": csrf };
+}
+
+const CURRENT = "/api/v1/sessions/current";
+
+/** Ask whether we are still signed in: whoever is not is led to sign in. A server that is away says nothing about it. */
+export async function checkSession(): Promise<boolean> {
+  const response = await globalThis.fetch(CURRENT).catch(() => null);
+  if (response?.status !== 401) return true;
+  onSignedOut();
+  return false;
+}
+
+/** The token belongs to the session, and another tab may have signed in anew: tell whether there is another one now. */
+async function findNewToken(): Promise<boolean> {
+  const response = await globalThis.fetch(CURRENT).catch(() => null);
+  if (!response?.ok) return false;
+  const { csrf_token: found } = (await response.json()) as { csrf_token: string | null };
+  if (found === csrf) return false;
+  csrf = found;
+  onOtherSession();
+  return true;
+}
+
+async function send(request: Request): Promise<Response> {
+  const spare = request.method === "GET" || csrf === null ? null : request.clone();
+  // `fetch` is looked up at each call, so that a page can be tested with another one.
+  const response = await globalThis.fetch(request);
+  if (spare === null || response.status !== 403 || !(await findNewToken())) return response;
+  for (const [name, value] of Object.entries(csrfHeaders())) spare.headers.set(name, value);
+  return globalThis.fetch(spare);
 }
 
 const session: Middleware = {
@@ -37,8 +73,7 @@ const session: Middleware = {
   },
 };
 
-// Looked up at each call, so that a page can be tested with another `fetch`.
-export const client = createClient<paths>({ fetch: (request: Request) => globalThis.fetch(request) });
+export const client = createClient<paths>({ fetch: send });
 client.use(session);
 
 type Answered<Data> = { data?: Data; error?: unknown; response: Response };

@@ -38,7 +38,8 @@ export function usePaged<P extends ListPath>(
     initialPageParam: null,
     getNextPageParam: (page) => (page as Page).next_cursor ?? null,
     enabled,
-    refetchInterval: every,
+    // All that was read is fetched again page after page: the more there is, the less often.
+    refetchInterval: (kept) => every && every * Math.max(1, kept.state.data?.pages.length ?? 1),
     // Other filters show what was there until the answer comes, so that nothing jumps.
     placeholderData: (before) => before,
   });

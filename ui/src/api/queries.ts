@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery, useQueryClient, type UseQueryResult } from 
 import { answer, client } from "./client";
 import type { Refusal } from "./refusal";
 import type { paths } from "./schema";
+import { begins } from "./topics";
 
 type Operation<P extends keyof paths> = paths[P] extends { get: infer O } ? O : never;
 type Json<O> = O extends { responses: { 200: { content: { "application/json": infer A } } } } ? A : never;
@@ -26,7 +27,7 @@ export const BENEATH = 20_000;
 
 export type Settings = {
   enabled?: boolean;
-  /** Milliseconds; false for what does not change. */
+  /** Milliseconds; false for what is read once, and only events or own doings fetch again. */
   every?: number | false;
   /** Show what was there while other parameters are fetched. */
   keep?: boolean;
@@ -60,8 +61,4 @@ export function useRefresh(): (...beginnings: string[]) => Promise<void> {
   return async (...beginnings) => {
     await queries.invalidateQueries({ predicate: (query) => begins(query.queryKey[0], beginnings) });
   };
-}
-
-export function begins(path: unknown, beginnings: readonly string[]): boolean {
-  return typeof path === "string" && beginnings.some((beginning) => path.startsWith(beginning));
 }
