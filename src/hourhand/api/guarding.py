@@ -58,6 +58,8 @@ class Guarded(APIRoute):
         """Put the check before everything else, the reading of the body included."""
         answer = cast("Answer", super().get_route_handler())
         needs = {method: needed(method, self.path) for method in self.methods or ()}
+        # A preview changes nothing, and is asked for while somebody still types.
+        only_asks = SAFE.issuperset(needs) or self.path.endswith("/preview")
 
         async def guarded(request: Request) -> Response:
             caller = cast("Principal", request.state.caller)  # the gate has put it there
@@ -65,7 +67,7 @@ class Guarded(APIRoute):
                 await _refuse(request, caller, needs[request.method])
                 return await answer(request)
             except (HourhandError, HTTPException, RequestValidationError) as error:
-                if request.method not in SAFE or isinstance(error, Forbidden):
+                if isinstance(error, Forbidden) or not only_asks:
                     await _keep(request, caller, error)
                 raise
 

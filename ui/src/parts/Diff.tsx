@@ -17,19 +17,21 @@ export function Diff({ before, after, without = [] }: Props) {
   const { t } = useTranslation("diff");
   const changes = changesBetween(before, after).filter(({ path }) => !without.includes(path));
   if (changes.length === 0) return <p className="dim">{t("same")}</p>;
+  // What was made just now has nothing to be compared with: a column of nothing would only be red.
+  const made = changes.every((change) => change.before === undefined);
   return (
     <div className="diff-box" tabIndex={0} role="region" aria-label={t("label")}>
       <table className="diff">
         <thead>
           <tr>
             <th scope="col">{t("field")}</th>
-            <th scope="col">{t("before")}</th>
+            {made || <th scope="col">{t("before")}</th>}
             <th scope="col">{t("after")}</th>
           </tr>
         </thead>
         <tbody>
           {changes.map((change) => (
-            <Row key={change.path} change={change} />
+            <Row key={change.path} change={change} made={made} />
           ))}
         </tbody>
       </table>
@@ -37,7 +39,7 @@ export function Diff({ before, after, without = [] }: Props) {
   );
 }
 
-function Row({ change: { path, before, after } }: { change: Change }) {
+function Row({ change: { path, before, after }, made }: { change: Change; made: boolean }) {
   const { t } = useTranslation("diff");
   const lines = before === undefined || after === undefined ? null : lineChanges(asText(before), asText(after));
   return (
@@ -47,10 +49,12 @@ function Row({ change: { path, before, after } }: { change: Change }) {
       </th>
       {lines === null ? (
         <>
-          <td className="diff-old">
-            <Value value={before} />
-          </td>
-          <td className="diff-new">
+          {made || (
+            <td className="diff-old">
+              <Value value={before} />
+            </td>
+          )}
+          <td className={made ? undefined : "diff-new"}>
             <Value value={after} />
           </td>
         </>

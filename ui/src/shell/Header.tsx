@@ -16,7 +16,7 @@ import { connection } from "../api/live";
 import { choose, usePreferences, type Clock } from "../state/preferences";
 import { signOut, useMe } from "../state/session";
 import { useStore } from "../state/store";
-import { browserZone } from "../time/format";
+import { browserZone, partsIn } from "../time/format";
 import { Standing } from "./Standing";
 
 export function Header({ onSearch }: { onSearch: () => void }) {
@@ -51,6 +51,12 @@ function Live() {
 function Clocks() {
   const { t } = useTranslation("shell");
   const { clock } = usePreferences();
+  // Where there is no room it says what times end in, such as "GMT+1".
+  const short = {
+    browser: partsIn(new Date(), browserZone()).zone,
+    utc: t("clock.utc"),
+    task: t("clock.taskShort"),
+  };
   return (
     <Select<Clock>
       className="clock"
@@ -59,6 +65,12 @@ function Clocks() {
       aria-label={t("clock.label")}
       popupMatchSelectWidth={false}
       onChange={(chosen) => choose({ clock: chosen })}
+      labelRender={({ label }) => (
+        <>
+          <span className="clock-long">{label}</span>
+          <span className="clock-short">{short[clock]}</span>
+        </>
+      )}
       options={[
         { value: "browser", label: t("clock.browser", { zone: browserZone() }) },
         { value: "utc", label: t("clock.utc") },
