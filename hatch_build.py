@@ -38,6 +38,8 @@ COMPRESSED = frozenset({".css", ".html", ".js", ".json", ".map", ".mjs", ".svg",
 COMPRESSED_FROM_BYTES = 1024
 NO_INPUT = frozenset({"node_modules", "dist", "coverage", "tests"})
 LONGEST_REASON = 300
+NOTE = "build.json"
+"""What is in the folder: of which inputs, or why nothing is."""
 
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.\d+")
 _TEST = re.compile(r"\.(test|spec)\.[a-z]+$")
@@ -148,7 +150,7 @@ class WebUi:
         if not (self.dist / "index.html").is_file():
             return False
         try:
-            note = json.loads((self.dist / "build.json").read_text("utf-8"))
+            note = json.loads((self.dist / NOTE).read_text("utf-8"))
             return isinstance(note, dict) and note.get("inputs") == fingerprint(self.sources)
         except (OSError, ValueError):  # of a source too: one that cannot be read is for the build to complain about
             return False
@@ -219,27 +221,30 @@ class WebUi:
         for left in self.dist.parent.glob(".building-*"):  # by one that was killed: there is no other now, see `alone`
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=self.dist.parent) as folder:
-            built, replaced = Path(folder) / "dist", Path(folder) / "replaced"
+            built = Path(folder) / "dist"
             arguments = ("run", "build", "--", "--outDir", str(built), "--emptyOutDir")
             _done(node.run(self.sources, *arguments, capture=True), "npm run build")
             if not (built / "index.html").is_file():
                 raise Unbuildable("`npm run build` made no index.html")
             compress(built)
-            (built / "build.json").write_text(json.dumps({"inputs": before}) + "\n", "utf-8")
-            if self.dist.exists():
-                self.dist.rename(replaced)
-            built.rename(self.dist)
+            (built / NOTE).write_text(json.dumps({"inputs": before}) + "\n", "utf-8")
+            replace(self.dist, built)
 
     def leave_out(self, reason: str) -> None:
         """Go on without, and say so: here, and on the page that is served instead."""
         kept = (self.dist / "index.html").is_file()
-        consequence = "an older one is used" if kept else "Hourhand is built without"
+        if not kept:
+            consequence = "Hourhand is built without"
+        elif self.fresh():
+            consequence = "the one that is there is of these sources, and is used"
+        else:
+            consequence = "the one that is served is OLDER than the sources in ui/, and shows nothing of what is new"
         bar = "!" * 80
         print(f"{bar}\nThe web UI was not built; {consequence}: {reason}\n{bar}", file=sys.stderr, flush=True)
         if not kept:
             with contextlib.suppress(OSError):
                 self.dist.mkdir(parents=True, exist_ok=True)
-                (self.dist / "build.json").write_text(json.dumps({"reason": reason}) + "\n", "utf-8")
+                (self.dist / NOTE).write_text(json.dumps({"reason": reason}) + "\n", "utf-8")
 
 
 def compress(folder: Path) -> None:
@@ -248,6 +253,32 @@ def compress(folder: Path) -> None:
         if path.suffix in COMPRESSED and path.is_file() and path.stat().st_size > COMPRESSED_FROM_BYTES:
             packed = gzip.compress(path.read_bytes(), 9, mtime=0)
             path.with_name(f"{path.name}.gz").write_bytes(packed)
+
+
+def replace(dist: Path, built: Path) -> None:
+    """Put a build in the place of another, file by file, while it is served: a folder cannot be exchanged at once.
+
+    At every moment there is a page, and all that it names: what is new comes before the page that names it, and what is
+    old goes after. The note is first to go and last to come, so that a build which is cut off here is stale.
+    """
+    (dist / NOTE).unlink(missing_ok=True)
+    names = sorted((path.relative_to(built) for path in built.rglob("*") if path.is_file()), key=_turn)
+    for name in names[:-1]:
+        (dist / name).parent.mkdir(parents=True, exist_ok=True)
+        (built / name).replace(dist / name)
+    for path in sorted(dist.rglob("*"), reverse=True):  # what a folder holds before the folder
+        if path.is_dir():
+            with contextlib.suppress(OSError):
+                path.rmdir()  # only if nothing is in it
+        elif path.relative_to(dist) not in names:
+            path.unlink()
+    (built / NOTE).replace(dist / NOTE)
+
+
+def _turn(name: Path) -> tuple[int, str]:
+    """Assets, then whatever else there is, then the page, then the note."""
+    last = {"index.html.gz": 2, "index.html": 2, NOTE: 3}
+    return (last.get(str(name), 0 if name.parts[0] == "assets" else 1), str(name))
 
 
 def _done(ended: subprocess.CompletedProcess[str], command: str) -> None:

@@ -1,7 +1,7 @@
 """A real PostgreSQL server in a temporary folder, for tests, benchmarks and fault runs.
 
-Durable as in production (`fsync = on`), listening on 127.0.0.1 and on a Unix socket, trusting local
-connections. PostgreSQL refuses to run as root, so root hands it to the system user `postgres`.
+Durable as in production (`fsync = on`) unless told otherwise, listening on 127.0.0.1 and on a Unix socket, trusting
+local connections. PostgreSQL refuses to run as root, so root hands it to the system user `postgres`.
 
     cluster = Cluster()
     cluster.start()
@@ -102,8 +102,8 @@ class Cluster:
             raise RuntimeError(f"PostgreSQL did not start on port {self.port}; its log ends:\n{log}") from error
 
     def stop(self, *, remove: bool = True) -> None:
-        """Stop the server (fast: sessions are cut, data is flushed) and remove its folder unless told otherwise."""
-        self._halt("fast")
+        """Stop the server and remove its folder, flushing nothing; or, to start again, cut its sessions and flush."""
+        self._halt("immediate" if remove else "fast")
         if remove:
             shutil.rmtree(self.folder, ignore_errors=True)
 

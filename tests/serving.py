@@ -6,39 +6,36 @@ import os
 import queue
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
+
+from forking import Forked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 START_SECONDS = 30
+NOTHING_LOADED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # no TLS here, and the usual one takes 20 ms to make
 
 
 class Served:
     """One process; its printed lines are in `lines`, its address in `address`."""
 
-    python = sys.executable
+    python: str | None = None
+    """The interpreter that starts it; without one, it is forked from a process that has imported everything."""
 
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.folder = folder
         self.lines: list[str] = []
         self._arriving: queue.Queue[str | None] = queue.Queue()
         clean = {key: value for key, value in os.environ.items() if not key.startswith("HOURHAND_")}
-        self.process = subprocess.Popen(
-            [self.python, "-m", "hourhand", "serve", "--port", "0", *arguments],
-            cwd=folder,
-            env=clean | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        self.process = self._start(["serve", "--port", "0", *arguments], clean | environment)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         try:
@@ -46,6 +43,21 @@ class Served:
         except BaseException:
             self.stop()
             raise
+
+    def _start(self, arguments: list[str], environment: dict[str, str]) -> Forked | subprocess.Popen[str]:
+        # What is meant for the interpreter must be there when it starts.
+        meant = {key: value for key, value in environment.items() if key.startswith("PYTHON")}
+        if self.python is None and meant.items() <= os.environ.items():
+            return Forked(arguments, self.folder, environment)
+        return subprocess.Popen(
+            [self.python or sys.executable, "-m", "hourhand", *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     @property
     def token_file(self) -> Path:
@@ -62,11 +74,14 @@ class Served:
     def client(self, token: str | None = None) -> httpx.Client:
         """Return a client that sends the admin token, or the one given."""
         headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
-        return httpx.Client(base_url=self.address, headers=headers, timeout=10, trust_env=False)
+        return self._client(headers=headers)
 
     def visitor(self) -> httpx.Client:
         """Return a client without a token."""
-        return httpx.Client(base_url=self.address, timeout=10, trust_env=False)
+        return self._client()
+
+    def _client(self, **more: Any) -> httpx.Client:
+        return httpx.Client(base_url=self.address, timeout=10, trust_env=False, verify=NOTHING_LOADED, **more)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Signal the process, and return its exit code once it has ended and everything it said was read."""
@@ -107,3 +122,9 @@ class Served:
             if " is serving http" in line:
                 address = line.split(" is serving ")[1].split()[0]
         return address
+
+
+class FromTheStart(Served):
+    """One that was started as a user does it, imports and all."""
+
+    python = sys.executable

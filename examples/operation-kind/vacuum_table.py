@@ -38,6 +38,7 @@ class VacuumTable(Kind[VacuumConfig, State]):
     kind: ClassVar[str] = "vacuum_table"
     number: ClassVar[int] = 170
     title: ClassVar[str] = "Give the room of deleted rows back"
+    marks_destructive: ClassVar[bool] = True  # none of its steps is
     config = VacuumConfig
     example: ClassVar[Mapping[str, Any]] = {"data_source": "shop", "table": "orders"}
     refused: ClassVar[Mapping[Dialect, str]] = dict.fromkeys(

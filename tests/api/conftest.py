@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
+def cluster_settings() -> dict[str, str]:
+    """Return none: `hourhand doctor` looks at them."""
+    return {}
+
+
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("served")) as process:
         yield process

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from hourhand.api.connection import Connection
 from hourhand.bootstrap import hash_token
 from hourhand.settings import Settings
 from hourhand.webui import DIST
+from serving import NOTHING_LOADED
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -48,10 +48,9 @@ async def serving(
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         running = asyncio.create_task(server.serve(sockets=[listener]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        nothing_loaded = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # no TLS here, and the usual one takes its time
         try:
             async with httpx.AsyncClient(
-                base_url=address, headers=headers, timeout=30, trust_env=False, verify=nothing_loaded
+                base_url=address, headers=headers, timeout=30, trust_env=False, verify=NOTHING_LOADED
             ) as client:
                 yield client
         finally:

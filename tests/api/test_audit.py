@@ -76,9 +76,19 @@ async def test_entries_are_paged_and_filtered(rest: httpx.AsyncClient) -> None:
     assert await entries(rest, **{"from": done[1]["occurred_at"], "to": done[2]["occurred_at"]}) == [done[1]]
 
 
+async def test_one_entry_is_read_by_its_number(rest: httpx.AsyncClient) -> None:
+    ok(await rest.post(f"{API}/groups", json={"name": "g"}), 201)
+    (entry,) = await entries(rest)
+    assert ok(await rest.get(f"{API}/audit-logs/{entry['id']}")) == entry
+    assert "there is no audit entry 99" in problem(await rest.get(f"{API}/audit-logs/99"), 404)["detail"]
+    assert "entry_id" in refused(await rest.get(f"{API}/audit-logs/x"))
+
+
 @pytest.mark.parametrize(
     ("params", "field"),
     [
+        ({"resource_type": "task", "resource_id": "7", "task_id": "7"}, "task_id"),
+        ({"task_id": "x"}, "task_id"),
         ({"from": "2026-11-15T00:00:00Z", "to": "2026-11-14T00:00:00Z"}, "from"),
         ({"resource_id": "7"}, "resource_id"),
         ({"result": "perhaps"}, "result"),
@@ -121,6 +131,12 @@ async def everybody(world: World) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.ASGITransport(create_app(world.store, Settings(), Holders()))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
+
+
+async def test_a_preview_that_is_wrong_is_no_refused_change(rest: httpx.AsyncClient) -> None:
+    for typed in ("0", "0 2", "0 25 * * *"):
+        assert "schedule" in refused(await rest.post(f"{API}/schedules/preview", json={"schedule": typed}))
+    assert await entries(rest) == []
 
 
 async def test_whoever_is_refused_without_end_is_kept_by_number(

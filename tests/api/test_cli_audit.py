@@ -52,6 +52,9 @@ def test_who_did_what_newest_first(hourhand: Terminal) -> None:
         (["--resource", "task", "--id", "1", "--action", "edit"], [("edit", "task")]),
         (["--resource", "task", "--id", "books", "--action", "edit"], [("edit", "task")]),
         (["--resource", "group", "--id", "billing"], [("create", "group")]),
+        (["--task", "books"], [("edit", "task"), ("create", "task")]),
+        (["--task", "1", "--action", "edit"], [("edit", "task")]),
+        (["--task", "99"], []),
         (["--resource", "token", "--id", "admin"], []),
         (["--resource", "session", "--id", "books"], []),
         (["--result", "refused"], [("create", "task")]),
@@ -65,6 +68,16 @@ def test_filters(hourhand: Terminal, options: list[str], found: list[tuple[str, 
     assert actions(hourhand, *options) == found
 
 
+def test_one_entry_with_what_changed(hourhand: Terminal) -> None:
+    (edited,) = hourhand.done("audit", "list", "--action", "edit", "--json").json["items"]
+    said = hourhand.done("audit", "show", str(edited["id"])).out
+    assert "task 1" in said
+    assert '{"priority": 1, "version": 2}' in said
+    assert "books" in said
+    assert hourhand.done("audit", "show", str(edited["id"]), "--json").json["before"]["name"] == "books"
+    assert "there is no audit entry 999" in hourhand.refused("audit", "show", "999", code=1)
+
+
 def test_a_limit_says_that_there_is_more(hourhand: Terminal) -> None:
     ran = hourhand("audit", "list", "--limit", "1")
     assert len(ran.out.splitlines()) == 2
@@ -75,6 +88,7 @@ def test_what_is_wrong_is_said_of_the_option(hourhand: Terminal) -> None:
     assert "--id: needs --resource" in hourhand.refused("audit", "list", "--id", "7", code=2)
     unknown = hourhand.refused("audit", "list", "--resource", "task", "--id", "book", code=2)
     assert "--id: there is no task 'book'; did you mean 'books'? (of one that is no more, write the id)" in unknown
+    assert "--task: there is no task 'book'" in hourhand.refused("audit", "list", "--task", "book", code=2)
     for kind in ("group", "user", "token", "alert-rule", "calendar", "maintenance-window"):
         named = hourhand.refused("audit", "list", "--resource", kind, "--id", "unheard-of", code=2)
         assert f"--id: there is no {kind.replace('-', ' ')} 'unheard-of'" in named

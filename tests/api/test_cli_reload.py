@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from api.cli import Terminal, run_here
-from serving import Served
+from serving import FromTheStart
 
 GOOD = """
 import time
@@ -39,7 +39,7 @@ def until(happened: Callable[[], bool], said: Callable[[], str]) -> None:
         time.sleep(0.05)
 
 
-class Reloaded(Served):
+class Reloaded(FromTheStart):
     """A process that has more to say after its start."""
 
     def hear(self) -> None:

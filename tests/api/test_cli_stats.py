@@ -59,6 +59,12 @@ def test_series(hourhand: Terminal) -> None:
     assert sum(point["failed"] for point in found["items"]) == 3
     points = rows(hourhand.done("stats", "series", "--from", "2h", "--step", "1h").out)
     assert len(points) == len(found["items"])
+    local = hourhand.done(
+        "stats", "series", "--from", "2h", "--step", "1h", "--timezone", "Asia/Kathmandu", "--json"
+    ).json
+    assert {point["at"][13:] for point in local["items"]} == {":15:00Z"}
+    assert sum(point["failed"] for point in local["items"]) == 3
+    assert "--timezone: 'Mars' is not" in hourhand.refused("stats", "series", "--timezone", "Mars", code=2)
     assert "--step: '1x' is no step" in hourhand.refused("stats", "series", "--step", "1x", code=2)
     assert "--from: 'soon' is not a time" in hourhand.refused("stats", "series", "--from", "soon", code=2)
 

@@ -49,6 +49,66 @@ async def test_versions_of_a_tasks_time_in_another_group_are_not_shown(
     assert [one["version"] for one in pages] == [3, 2]
 
 
+async def test_the_history_of_a_thing_within_reach_is_told_and_nothing_of_other_groups(
+    rest: httpx.AsyncClient, alpha: dict[str, str]
+) -> None:
+    command = {"type": "command", "payload": {"command": ["true"]}}
+    moved = ok(await rest.post(f"{API}/tasks", json={**command, "name": "moved", "group": "beta"}), 201)["id"]
+    hidden = ok(await rest.post(f"{API}/tasks/{moved}/run", json={"args": {"of": "beta"}}), 202)["id"]
+    resting = {"scope": "task", "task_id": moved, "reason": "a reason of beta"}
+    ok(await rest.post(f"{API}/pauses", json=resting), 201)
+    for change in ({"group": "alpha", "version": 1}, {"priority": 1, "version": 2}):
+        ok(await rest.patch(f"{API}/tasks/{moved}", json=change))
+    shown = ok(await rest.post(f"{API}/tasks/{moved}/run", json={"args": {"of": "alpha"}}), 202)["id"]
+    problem(await rest.patch(f"{API}/tasks/{moved}", json={"priority": 99, "version": 3}), 422)
+    ours = ok(await rest.post(f"{API}/tasks", json={**command, "name": "ours", "group": "alpha"}), 201)["id"]
+    ok(await rest.post(f"{API}/pauses", json={**resting, "task_id": ours}), 201)
+
+    async def told(**params: object) -> list[tuple[str, str, str]]:
+        found = await rest.get(
+            f"{API}/audit-logs", params={key: str(one) for key, one in params.items()}, headers=alpha
+        )
+        assert "of beta" not in found.text or params.get("task_id") == ours
+        assert '"of":"beta"' not in found.text
+        return [(one["action"], one["resource_type"], one["resource_id"]) for one in ok(found)["items"]]
+
+    assert await told(task_id=moved) == [("run", "instance", str(shown)), ("edit", "task", str(moved))]
+    assert await told(resource_type="task", resource_id=moved) == [("edit", "task", str(moved))]
+    assert await told(resource_type="instance", resource_id=shown) == [("run", "instance", str(shown))]
+    assert [one[:2] for one in await told(task_id=ours)] == [("create", "pause"), ("create", "task")]
+    groups = {one["name"]: one["id"] for one in ok(await rest.get(f"{API}/groups"))["items"]}
+    assert await told(resource_type="group", resource_id=groups["alpha"]) == [("create", "group", str(groups["alpha"]))]
+    refused: list[dict[str, object]] = [
+        {},
+        {"resource_type": "task"},
+        {"resource_type": "user", "resource_id": 1},
+        {"resource_type": "pause", "resource_id": 1},
+        {"resource_type": "instance", "resource_id": hidden},
+        {"resource_type": "group", "resource_id": groups["beta"]},
+        {"resource_type": "task", "resource_id": "1 "},
+        {"task_id": moved, "result": "refused"},
+    ]
+    for params in refused:
+        wanted = {key: str(one) for key, one in params.items()}
+        problem(await rest.get(f"{API}/audit-logs", params=wanted, headers=alpha), 403)
+    problem(await rest.get(f"{API}/audit-logs/1", headers=alpha), 403)
+
+
+async def test_the_history_of_a_maintenance_window_is_told_from_when_it_was_of_ours(
+    rest: httpx.AsyncClient, alpha: dict[str, str]
+) -> None:
+    given = {"scope": "group", "schedule": "0 3 * * *", "duration_seconds": 60, "timezone": "UTC"}
+    beta = {**given, "name": "w", "group": "beta", "reason": "a reason of beta"}
+    window = ok(await rest.post(f"{API}/maintenance-windows", json=beta), 201)["id"]
+    for change in ({"scope": "group", "group": "alpha", "reason": "moved"}, {"reason": "ours"}):
+        ok(await rest.patch(f"{API}/maintenance-windows/{window}", json=change))
+    asked = {"resource_type": "maintenance-window", "resource_id": str(window)}
+    found = await rest.get(f"{API}/audit-logs", params=asked, headers=alpha)
+    assert [one["after"]["reason"] for one in ok(found)["items"]] == ["ours"]
+    assert "beta" not in found.text
+    assert len(ok(await rest.get(f"{API}/audit-logs", params=asked))["items"]) == 3
+
+
 async def test_many_deletions_do_not_name_dependents_of_another_group(
     rest: httpx.AsyncClient, world: World, alpha: dict[str, str]
 ) -> None:

@@ -76,6 +76,7 @@ async def api(store: Store, world: World) -> AsyncIterator[Rest]:
         rest.ids["window_id"] = str(ok(await rest.ask("POST /maintenance-windows", "admin", json=window), 201)["id"])
         rest.ids["calendar_id"] = "999"
         rest.ids |= {"rule_id": "999", "source_id": "999", "user_id": "999", "token_id": "999", "session_id": "999"}
+        rest.ids["entry_id"] = "999"
         yield rest
 
 

@@ -72,6 +72,16 @@ async def test_a_series_is_given_step_by_step(rest: httpx.AsyncClient, world: Wo
         await check(world, figures(item), at, until, "t.type = 'http' AND e.group_id = 1")
 
 
+async def test_hours_begin_by_the_clock_that_is_asked_for(rest: httpx.AsyncClient) -> None:
+    params = {"from": "2026-11-15T00:10:00Z", "to": "2026-11-15T03:00:00Z", "step": "1h", "timezone": "Asia/Kolkata"}
+    found = ok(await rest.get(f"{STATS}/series", params=params))
+    begins = ["2026-11-14T23:30:00Z", *(f"2026-11-15T0{hour}:30:00Z" for hour in range(3))]
+    assert [item["at"] for item in found["items"]] == begins
+    assert (found["from"], found["to"]) == (begins[0], "2026-11-15T03:00:00Z")
+    days = ok(await rest.get(f"{STATS}/series", params=params | {"from": "2020-01-01T00:00:00Z", "step": []}))
+    assert days["step_seconds"] % 86_400 == 0
+
+
 @pytest.mark.parametrize(
     ("params", "field", "said"),
     [
@@ -84,6 +94,8 @@ async def test_a_series_is_given_step_by_step(rest: httpx.AsyncClient, world: Wo
         ({"from": "2026-11-15T09:00:00Z", "to": "2026-11-15T09:00:00Z"}, "from", "is not before"),
         ({"from": "yesterday"}, "from", ""),
         ({"type": "ssh"}, "type", ""),
+        ({"timezone": "Asia/Kolkatta"}, "timezone", "did you mean Asia/Kolkata"),
+        ({"timezone": "Asia/Kolkata", "step": "7m"}, "step", "what a day can be divided into"),
         ({"group": "nobody"}, "group", "there is no group"),
         ({"stpe": "1m"}, "stpe", "the known ones are"),
     ],

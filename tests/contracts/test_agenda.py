@@ -97,6 +97,17 @@ async def test_they_are_limited_to_groups_or_a_task(world: World) -> None:
     assert (await world.store.upcoming(BEGIN, BEGIN + HOUR, task_id=2**70)).items == ()
 
 
+async def test_they_are_those_of_tasks_with_a_name_however_many_others_come_sooner(world: World) -> None:
+    hourly, often, _ = await _three(world)
+    found = await world.store.upcoming(BEGIN, BEGIN + 2 * HOUR, q="HOUR", limit=1)
+    assert [one.task_id for one in found.items] == [hourly]
+    assert found.next_cursor is not None
+    after = await world.store.upcoming(BEGIN, BEGIN + 2 * HOUR, q="HOUR", cursor=found.next_cursor)
+    assert {one.task_id for one in after.items} == {hourly}
+    assert (await world.store.upcoming(BEGIN, BEGIN + HOUR, q="o_ce")).items == (), "a sign stands for itself"
+    assert {one.task_id for one in (await world.store.upcoming(BEGIN, BEGIN + HOUR, q="ft")).items} == {often}
+
+
 async def test_what_rests_is_noted_and_not_counted(world: World) -> None:
     task, free = await world.task(schedule="@every 60s"), await world.task(schedule="@every 60s")
     now = await world.store.now()

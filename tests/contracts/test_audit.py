@@ -13,6 +13,7 @@ from contracts.plans import statements
 from hourhand.model.audit import AuditFilter, Change
 from hourhand.model.errors import Conflict, HourhandError, InvalidInput, NotFound
 from hourhand.model.instance import Submission
+from hourhand.model.pause import PauseScope
 from hourhand.model.task import Declaration, TaskDefinition
 from hourhand.model.words import OutcomeKind, Status, TaskType
 from hourhand.store import audit, paging
@@ -410,6 +411,45 @@ async def test_entries_are_found_by_each_filter(world: World) -> None:
     assert await kept(world, begin=task_1.occurred_at) == [task_1, instance]
     assert await kept(world, end=task_1.occurred_at) == [task_0]
     assert await kept(world, begin=task_1.occurred_at, end=instance.occurred_at, action="edit") == [task_1]
+
+
+async def test_what_concerns_a_task_is_found_with_its_instances_and_pauses(world: World) -> None:
+    task, other = await world.task("nightly"), await world.task("other")
+    await world.executor()
+    ada = on_behalf(world)
+    run = await ada.submit(task)
+    await world.end(await world.claim(), OutcomeKind.FAILED)
+    await ada.store.retry(run)
+    await ada.store.cancel_many([run, await ada.submit(other)], reason="no")
+    pause = await ada.store.pause(PauseScope.TASK, task.id, reason="rest", by="ada")
+    await ada.store.pause(PauseScope.ALL, reason="rest", by="ada")
+    await ada.store.resume(pause.id)
+    await ada.store.edit_task(task.id, {"priority": 1}, by="ada")
+    await fill(world.store, 1, action="read", resource_type="instance", result="refused")
+    for strange in ("9" * 30, "x", "-7"):
+        await ada.store.record(Change(action="read", resource_type="task", resource_id=strange))
+    found = await kept(world, task_id=task.id)
+    assert [(one.action, one.resource_type) for one in found] == [
+        ("run", "instance"),
+        ("retry", "instance"),
+        ("cancel", "instance"),
+        ("create", "pause"),
+        ("delete", "pause"),
+        ("edit", "task"),
+    ]
+    assert [one.action for one in await kept(world, task_id=other.id)] == ["run", "cancel"]
+    assert [one.action for one in await kept(world, task_id=task.id, action="retry")] == ["retry"]
+    assert await kept(world, task_id=2**62) == []
+
+
+async def test_one_entry_is_read_by_its_number(world: World) -> None:
+    await fill(world.store, 2)
+    first, second = await kept(world)
+    assert await world.store.get_audit(first.id) == first
+    assert await world.store.get_audit(second.id) == second
+    for strange in (0, -1, second.id + 1, 2**63):
+        with pytest.raises(NotFound, match=f"there is no audit entry {strange}"):
+            await world.store.get_audit(strange)
 
 
 async def test_a_look_for_what_is_rare_goes_on_page_by_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

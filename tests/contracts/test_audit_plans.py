@@ -25,8 +25,9 @@ async def many(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     dialect = world.store.database.dialect
     await world.execute(
         f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) "  # noqa: S608 - a test's own words
-        "INSERT INTO audit_logs (action, resource_type, resource_id, user_id, occurred_at, result, sealed_no, hash) "
-        "SELECT 'edit', 'task', CAST(i % 1000 AS text), CAST(i % 7 AS text), "
+        "INSERT INTO audit_logs "
+        "(action, resource_type, resource_id, task_id, user_id, occurred_at, result, sealed_no, hash) "
+        "SELECT 'edit', 'task', CAST(i % 1000 AS text), i % 1000, CAST(i % 7 AS text), "
         f"{'i' if dialect == 'sqlite' else 'to_timestamp(i)'}, 'done', i, 'x' FROM n"
     )
     await world.execute(f"INSERT INTO store_values (name, number, text) VALUES ('audit_head', {MANY}, 'x')")  # noqa: S608 - a test's own words
@@ -38,6 +39,8 @@ WANTED = [
     AuditFilter(),
     AuditFilter(resource_type="task", resource_id="7"),
     AuditFilter(resource_type="task", resource_id="7", action="rare"),
+    AuditFilter(task_id=7),
+    AuditFilter(task_id=7, action="rare"),
     AuditFilter(resource_type="group"),
     AuditFilter(user_id="nobody"),
     AuditFilter(action="rare", result="refused"),
@@ -48,6 +51,7 @@ async def test_nothing_reads_all_entries(many: World, store_url: str, monkeypatc
     with statements(monkeypatch) as seen:
         for wanted in WANTED:
             await many.store.list_audit(wanted)
+        await many.store.get_audit(7)
         await on_behalf(many).task()
         await fill(many.store, 3)
         await many.store.seal_audit()
@@ -75,3 +79,9 @@ async def test_a_look_for_what_is_not_there_is_bounded(many: World) -> None:
         if (cursor := page.next_cursor) is None:
             break
     assert pages == 4
+
+
+async def test_what_concerns_a_task_is_found_at_once(many: World) -> None:
+    page = await many.store.list_audit(AuditFilter(task_id=7), limit=50)
+    assert (len(page.items), page.next_cursor) == (30, None)
+    assert {entry.resource_id for entry in page.items} == {"7"}

@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Connection
 
 from contracts.schema_comparison import checks, differences, predicates, words
+from hourhand.model.audit import AuditFilter
 from hourhand.model.errors import (
     InvalidInput,
     SchemaTooNew,
@@ -165,6 +166,44 @@ class TestUpgrading:
         assert await revision(empty_url) == (former, NEWEST)
         assert await upgrade(empty_url) == (former, NEWEST)
         assert await on(empty_url, differences) == []
+
+    async def test_entries_of_the_audit_of_before_are_found_by_their_task(self, empty_url: str) -> None:
+        await on(empty_url, lambda connection: migrate._upgrade(connection, "0004"))  # noqa: SLF001
+        kept = [
+            ("task", "7", None, '{"name": "x"}'),
+            ("task", "9" * 30, None, None),
+            ("task", "x7", None, None),
+            ("instance", "70", None, '{"task_id": 7}'),
+            ("instance", "71", '{"task_id": 7}', '{"task_id": 7}'),
+            ("instance", "72", None, None),
+            ("pause", "1", '{"scope": "task", "scope_id": 7}', None),
+            ("pause", "2", None, '{"scope": "group", "scope_id": 7}'),
+            ("user", "7", None, '{"task_id": 7}'),
+        ]
+
+        def fill(connection: Connection) -> None:
+            at = "1" if connection.dialect.name == "sqlite" else "now()"
+            for values in kept:
+                row = ", ".join("NULL" if one is None else f"'{one}'" for one in values)
+                connection.exec_driver_sql(
+                    'INSERT INTO audit_logs (resource_type, resource_id, "before", "after", action, user_id, '  # noqa: S608 - a test's own words
+                    f"occurred_at, result) VALUES ({row}, 'edit', 'local', {at}, 'done')"
+                )
+            connection.commit()
+
+        await on(empty_url, fill)
+        store = await open_store(empty_url, migrate=True)
+        try:
+            found = await store.list_audit(AuditFilter(task_id=7))
+            assert sorted((one.resource_type, one.resource_id) for one in found.items) == [
+                ("instance", "70"),
+                ("instance", "71"),
+                ("pause", "1"),
+                ("task", "7"),
+            ]
+            assert len((await store.list_audit()).items) == len(kept)
+        finally:
+            await store.close()
 
     async def test_revisions_are_numbered_in_order(self) -> None:
         assert [f"{number:04}" for number, _ in enumerate(REVISIONS, 1)] == REVISIONS

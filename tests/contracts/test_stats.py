@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -135,6 +136,19 @@ async def test_whole_hours_are_read_from_their_sums(world: World) -> None:
     assert await world.execute(f"DELETE FROM stats_minutely WHERE writer = '' AND minute < {until}") > 0  # noqa: S608 - a number
     assert await world.store.series(**whole_hours) == before
     assert sum(point.success for point in before.points) > 0
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kolkata", "Asia/Kathmandu", "Asia/Shanghai"])
+async def test_steps_by_the_clock_of_a_zone_have_what_ended_in_them(world: World, zone: str) -> None:
+    await make_past(world)
+    now = await world.store.now()
+    for _ in range(2):
+        found = await world.store.series(now - timedelta(hours=6), now, step_seconds=3_600, timezone=zone)
+        assert {point.at.astimezone(ZoneInfo(zone)).minute for point in found.points} == {0}
+        for point, following in zip(found.points, [*(one.at for one in found.points[1:]), found.end], strict=True):
+            await check(world, point, point.at, following)
+        assert sum(point.success for point in found.points) > 0
+        await fold(world)
 
 
 async def test_a_period_of_centuries_is_read_from_where_the_figures_begin(world: World) -> None:

@@ -37,6 +37,18 @@ def test_a_link_with_a_token_signs_in_and_leaves_no_trace_of_it(opens: Opens, se
     page.go_back()
     expect(page).to_have_url(f"{served.address}/healthz")  # the sign-in is no place to go back to
 
+    with served.client() as api:
+        viewer = {"name": "e2e-other", "role": "viewer"}
+        other = api.post("/api/v1/tokens", json=viewer).raise_for_status().json()["token"]
+    page.goto(f"/sign-in#token={other}")
+    expect(page.get_by_role("status")).to_contain_text("You are signed in as admin (admin)")
+    page.get_by_role("button", name="Stay admin").click()
+    expect(page.get_by_role("status")).to_contain_text("signed in as admin (admin)")
+    page.goto("/healthz")
+    page.goto(f"/sign-in?next=/settings#token={other}")
+    page.get_by_role("button", name="Sign in by the link").click()
+    expect(page.get_by_role("banner")).to_contain_text("e2e-other")
+
 
 @pytest.mark.usefixtures("quiet")
 def test_whoever_is_sent_to_sign_in_comes_back_and_to_no_other_host(
@@ -94,6 +106,8 @@ def test_a_user_is_made_limited_disabled_and_deleted(page: Page, api: httpx.Clie
     expect(row).to_contain_text("viewer")
 
     row.get_by_role("button", name="Edit").click()
+    form.get_by_role("button", name="What was done to it").click()
+    expect(form.get_by_role("button", name="admin create")).to_be_visible()
     form.get_by_label("Groups").click()
     page.get_by_title("demo-shop").click()
     form.get_by_role("button", name="Save").click()

@@ -95,7 +95,7 @@ def test_a_task_by_another_clock_runs_after_another(opens: Opens, api: httpx.Cli
     field(page, "名称").fill("editor-上海")
     page.get_by_text("Cron", exact=True).click()
     field(page, "调度").fill("0 9 * * MON-FRI")
-    pick(page, "时区", "shanghai", "Asia/Shanghai")
+    pick(page, "时区", "中国", "Asia/Shanghai")
     expect(page.get_by_text("星期一至星期五").first).to_be_visible()
     expect(page.get_by_role("table", name="接下来的触发时刻")).to_contain_text("09:00:00")
 
@@ -117,6 +117,31 @@ def test_a_task_by_another_clock_runs_after_another(opens: Opens, api: httpx.Cli
     assert made["dependency_ids"] == [upstream["id"]]
     assert made["payload"] == {"command": ["echo", "-n", "每日 报表"]}
     assert made["max_retries"] == 3
+
+
+def test_a_task_made_after_another_runs_when_that_has_succeeded(page: Page, api: httpx.Client) -> None:
+    upstream = new_task(api, "editor-first", timezone="Asia/Shanghai")
+    page.goto(f"/tasks/{upstream['id']}")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="New task after this one").click()
+    field(page, "Name").fill("editor-second")
+    field(page, "Command").fill("echo after")
+    expect(page.get_by_role("combobox", name=re.compile("^Time zone"))).to_be_visible()
+    around = page.get_by_role("group", name="What it waits for")  # open by itself, for who chose to run after others
+    expect(around).to_contain_text("editor-first")
+    page.get_by_role("button", name="About it").click()
+    tags = page.get_by_role("textbox", name="Tags", exact=True)
+    for tag in ("kept", "mistaken"):
+        tags.fill(tag)
+        tags.press("Enter")
+    tags.press("Backspace")
+    page.get_by_role("button", name="Create task").first.click()
+    expect(page).to_have_url(re.compile(r"/tasks/\d+$"))
+    made = task_named(api, "editor-second")
+    assert (made["timezone"], made["schedule"], made["tags"]) == ("Asia/Shanghai", "@upstream", ["kept"])
+
+    api.post(f"/api/v1/tasks/{upstream['id']}/run", json={}).raise_for_status()
+    expect(page.get_by_role("row").filter(has_text="dependency")).to_contain_text("success")
 
 
 def test_who_saves_second_sees_what_the_other_changed_and_decides(

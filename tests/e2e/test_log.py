@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import httpx
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from e2e.browsing import NARROW
 from e2e.commands import command, run, until
@@ -20,6 +20,9 @@ sys.stdout.flush()
 print("the ledger is locked", file=sys.stderr, flush=True)
 for number in range(4000, 4400): print("row", number, "of the export")
 sys.exit(3)
+"""
+UNEVEN = """
+for number in range(9000): print("row", number, "of the export", "which goes on and on " * (number % 9))
 """
 RUBBISH = r"""
 import sys
@@ -71,7 +74,19 @@ def test_a_failure_opens_at_the_failing_line_and_can_be_searched_filtered_linked
     page.get_by_role("button", name="Next match").click()
     expect(page.get_by_text("nothing further found")).to_be_visible()
 
+    # By keys: the line after, more lines, and a link to them.
+    page.get_by_role("log").press("ArrowDown")
+    expect(chosen).to_contain_text("row 18 of the export")
+    page.get_by_role("log").press("Shift+ArrowDown")
+    expect(chosen).to_have_count(2)
+    page.get_by_role("log").press("Enter")
+    expect(page.get_by_text("Link to the chosen lines copied")).to_be_visible()
+    assert re.search(rf"/instances/{failed}\?line=\d+\.18&to=\d+\.19$", page.evaluate("navigator.clipboard.readText()"))
+    page.get_by_role("log").press("ArrowUp")
+    page.get_by_role("log").press("ArrowUp")
+
     # A line has an address, which holds after a reload.
+    expect(chosen).to_contain_text("row 17 of the export")
     chosen.get_by_role("link").click()
     expect(page).to_have_url(re.compile(r"line=\d+"))
     page.reload()
@@ -113,6 +128,37 @@ def test_a_running_log_is_followed_until_somebody_scrolls_up_and_again_when_they
     expect(page.get_by_text("tock", exact=True)).to_be_in_viewport()
     page.get_by_role("button", name="To the start").click()
     expect(page.get_by_text("tick 0", exact=True)).to_be_in_viewport()
+
+
+def test_what_is_read_stays_where_it_is_when_older_lines_come(page: Page, api: httpx.Client) -> None:
+    ended = run(api, command(api, UNEVEN))
+    until(api, ended, "success")
+    # Pages so small that there are older ones, and those come when they are let.
+    older: list[Route] = []
+
+    def few(route: Route) -> None:
+        asked = route.request.url
+        if re.search(r"limit=(1|60)\b", asked):  # where the log ends, and its last page
+            route.continue_(url=asked.replace("limit=60", "limit=3"))
+        else:
+            older.append(route)
+
+    page.route("**/logs?**", few)
+    page.goto(f"/instances/{ended}?wrap=1")
+    box = page.get_by_role("log")
+    expect(box.get_by_text("row 8999 of the export")).to_be_in_viewport()
+    with page.expect_request(lambda request: "before=" in request.url):
+        box.evaluate("box => { box.scrollTop = 400 }")
+    expect(box.locator(".log-slot[data-index='0']")).to_have_count(1)
+    seen = box.locator(".log-row", has_text=re.compile("row [0-9]+ of")).nth(12)
+    read = box.get_by_text((seen.locator(".log-text").text_content() or "").strip(), exact=True)
+    before = read.bounding_box()
+    older[0].continue_()
+    expect(box.locator(".log-slot[data-index='0']")).to_have_count(0)
+    after = read.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["y"] - before["y"]) < 2  # pixels
 
 
 def test_colours_rubbish_and_lines_of_a_megabyte_are_shown_and_do_no_harm(opens: Opens, api: httpx.Client) -> None:

@@ -51,7 +51,7 @@ def test_figures_lead_to_what_they_count_and_choices_stay_in_the_address(page: P
     expect(page.get_by_role("radio", name="24h")).to_be_checked()
     expect(page.get_by_role("img", name=re.compile("Endings")).locator("canvas")).to_be_visible()
     page.get_by_role("link", name=re.compile("Failed in 24 hours")).click()
-    expect(page).to_have_url(re.compile(r"/instances\?status=failed$"))
+    expect(page).to_have_url(re.compile(r"/instances\?status=failed&from=-24h$"))
 
 
 def test_an_empty_store_says_what_to_do_first(opens: Opens, tmp_path_factory: pytest.TempPathFactory) -> None:

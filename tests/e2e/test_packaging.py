@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from serving import Served
+from serving import FromTheStart
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 900
@@ -52,7 +52,7 @@ def test_pip_install_builds_the_web_ui_without_node_and_serve_shows_it(
     )  # fmt: skip
     assert installed.returncode == 0, installed.stderr
 
-    class Installed(Served):
+    class Installed(FromTheStart):
         """The program of the fresh virtual environment."""
 
     Installed.python = str(python)

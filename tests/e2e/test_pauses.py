@@ -8,6 +8,7 @@ import httpx
 from playwright.sync_api import Page, expect
 
 from e2e.browsing import Complaints
+from e2e.conftest import Opens
 
 
 def test_a_group_is_paused_with_a_reason_and_an_end_and_goes_on(page: Page, api: httpx.Client) -> None:
@@ -53,6 +54,9 @@ def test_a_window_is_made_by_a_schedule_and_tells_when_it_opens(
     dialog.get_by_role("button", name="Save").click()
     row = page.get_by_role("row").filter(has_text="nightly backup")
     expect(row).to_contain_text("02:00")
+    row.get_by_role("button", name="Edit").click()
+    dialog.get_by_role("button", name="What was done to it").click()
+    expect(dialog.get_by_role("button", name="admin create")).to_be_visible()
     (window,) = api.get("/api/v1/maintenance-windows").json()["items"]
     assert (window["group"], window["timezone"], window["duration_seconds"]) == ("backed-up", "Europe/Berlin", 3600)
 
@@ -67,3 +71,32 @@ def test_a_calendar_shows_its_days_of_a_year(page: Page) -> None:
     year = page.get_by_role("region", name="Germany")
     expect(year.get_by_label(re.compile("^25 ")).first).to_be_visible()
     expect(year).to_contain_text("days")
+
+
+def test_who_is_limited_to_a_group_is_offered_nothing_that_rests_everything(opens: Opens, api: httpx.Client) -> None:
+    api.post("/api/v1/groups", json={"name": "limited"})
+    given = {"name": "ui-limited", "role": "editor", "groups": ["limited"]}
+    token = api.post("/api/v1/tokens", json=given).raise_for_status().json()["token"]
+    scopes = ({"scope": "all", "reason": "all rest"}, {"scope": "group", "group": "limited", "reason": "some rest"})
+    made: list[str] = []
+    for scope in scopes:
+        window = scope | {"name": scope["reason"], "schedule": "0 2 * * *", "duration_seconds": 60}
+        for path, body in (("pauses", scope), ("maintenance-windows", window)):
+            number = api.post(f"/api/v1/{path}", json=body).raise_for_status().json()["id"]
+            made.append(f"/api/v1/{path}/{number}")
+    try:
+        page = opens(token=token)
+        page.goto("/pauses")
+        everything = page.get_by_role("row").filter(has_text="all rest")
+        some = page.get_by_role("row").filter(has_text="some rest")
+        expect(some.get_by_role("button", name="Resume")).to_be_visible()
+        expect(everything).to_be_visible()
+        expect(everything.get_by_role("button")).to_have_count(0)
+        page.goto("/pauses?tab=windows")
+        expect(some.get_by_role("button", name="Edit")).to_be_visible()
+        expect(some.get_by_role("switch")).to_be_enabled()
+        expect(everything.get_by_role("button")).to_have_count(0)
+        expect(everything.get_by_role("switch")).to_be_disabled()
+    finally:
+        for path in made:
+            api.delete(path)

@@ -78,6 +78,13 @@ def test_who_may_little_is_offered_little(opens: Opens, api: httpx.Client) -> No
     names = page.get_by_role("navigation").get_by_role("link")
     expect(names.first).to_be_visible()
     assert not {"Users and tokens", "Audit", "Operations", "Alerts"} & set(names.all_inner_texts())
+    page.keyboard.press("g")
+    page.keyboard.press("x")  # the operations, which are not theirs
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
     page.keyboard.press("/")
     expect(page.get_by_role("option", name="Sign out")).to_be_attached()
     expect(page.get_by_role("option", name="Pause everything")).to_have_count(0)

@@ -23,6 +23,7 @@ def test_a_data_source_is_added_tested_changed_and_deleted(
     form = page.get_by_role("dialog")
     save = form.get_by_role("button", name="Test and save")
     expect(save).to_be_disabled()
+    expect(form.get_by_label("Name")).to_be_focused()
     form.get_by_label("Name").fill(name)
     form.get_by_role("textbox", name="URL").fill("postgresql://postgres@127.0.0.1:1/postgres")
     save.click()
@@ -82,6 +83,8 @@ def test_one_that_does_not_answer_says_why_and_what_worked_on_it_is_told(opens: 
     expect(drawer).to_contain_text("还没有运维操作使用过它")
     drawer.get_by_role("button", name="测试").click()
     expect(drawer.get_by_role("status")).to_contain_text("127.0.0.1:1")
+    drawer.get_by_role("button", name="操作记录").click()
+    expect(drawer.get_by_role("button", name="admin 测试").first).to_be_visible()
     wide, seen = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
     assert wide <= seen
     drawer.get_by_role("button", name="关闭").click()

@@ -64,6 +64,7 @@ def test_next_fires_are_shown_by_its_own_clock_and_a_range_is_backfilled(page: P
 
 def test_an_old_version_is_compared_and_restored_and_the_audit_tells_of_it(page: Page, api: httpx.Client) -> None:
     number = add_task(api, "ui-versions", priority=3)
+    run = api.post(f"/api/v1/tasks/{number}/run", json={}).raise_for_status().json()["id"]
     api.patch(f"/api/v1/tasks/{number}", json={"priority": 7, "owner": "Lin"}).raise_for_status()
     page.goto(f"/tasks/{number}?tab=versions")
     differs = page.get_by_role("region", name="What differs")
@@ -80,6 +81,16 @@ def test_an_old_version_is_compared_and_restored_and_the_audit_tells_of_it(page:
     expect(page).to_have_url(re.compile("tab=audit"))
     page.get_by_role("button", name=re.compile("admin edit")).first.click()
     expect(differs.get_by_role("row").filter(has_text="priority")).to_have_text("priority73")
+    page.get_by_role("button", name=re.compile(f"admin run now instance {run}")).click()
+    page.get_by_role("link", name=f"instance {run}", exact=True).click()
+    page.get_by_role("button", name="What was done to it").click()
+    expect(page.get_by_role("button", name=re.compile("admin run now"))).to_be_visible()
+    page.go_back()
+    page.get_by_role("link", name="All that happened to it").click()
+    expect(page.locator("main .ant-table-row")).to_have_count(4)  # create, run, edit, restore
+    expect(page.get_by_text(f"Task {number} with its instances")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page).to_have_url(f"{api.base_url}/audit")
 
 
 def test_what_depends_on_it_is_named_before_it_is_deleted(
@@ -117,7 +128,7 @@ def test_a_pause_says_who_and_why_and_a_viewer_is_offered_nothing(opens: Opens, 
     expect(page.get_by_role("button", name="立即运行")).to_have_count(0)
     expect(page.get_by_role("button", name="立即恢复")).to_have_count(0)
     page.get_by_role("tab", name="审计").click()
-    expect(page.get_by_text("只有不限定执行器组的编辑者可以查看修改记录。")).to_be_visible()
+    expect(page.get_by_text("编辑者及以上角色可查看操作记录。")).to_be_visible()
 
     page = opens()
     page.goto(f"/tasks/{number}")

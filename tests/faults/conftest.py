@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(scope="session")
+def cluster_settings() -> dict[str, str]:
+    """Return none: faults are to be met as in production."""
+    return {}
+
+
 @pytest.fixture
 def postgresql_url(cluster: Cluster, postgresql_template: str) -> Iterator[str]:
     """Return the URL of a database that nobody else gets: the journal's triggers stay in it."""

@@ -26,7 +26,7 @@ from hourhand.operations import looking
 from hourhand.operations.catalogue import Catalogue
 from hourhand.operations.runner import OperationRunner
 from hourhand.operations.sessions import open_session
-from hourhand.rules.operations import plan_hash
+from hourhand.rules.operations import PREFIX, plan_hash
 from operations.asking import execute
 from operations.contract_cases import CELLS, DONE, Again, Cell
 from operations.contract_ground import Ground, Picture, logical, picture
@@ -46,6 +46,9 @@ LATER = dt.datetime.now(dt.UTC).replace(minute=30, second=0, microsecond=0) + dt
 SERVER = Address(dialect=Dialect.SQLSERVER, host="sql.invalid", database="shop")
 REVIEWED_HERE = ("statistics_update",)
 """The scripts of other kinds are compared by tests of their own."""
+DELETING = re.compile(r"DROP\s+(TABLE|DATABASE|SCHEMA)|TRUNCATE|DELETE|REPLACE|ALTER.*DROP\s+(PARTITION|COLUMN)")
+OWN = (PREFIX, "hourhand_stamps")
+"""What operations make for themselves and take away again."""
 cells = pytest.mark.parametrize("cell", DONE, ids=lambda cell: cell.id)
 
 
@@ -116,6 +119,7 @@ async def test_a_plan_is_pure_and_a_preview_changes_nothing(
     assert lasting(first.plan) == lasting(second.plan)
     assert first.plan_hash == second.plan_hash
     assert first.plan.steps
+    assert unmarked(first.plan) == []
     assert not first.plan.unmet
     assert len({step.name for step in first.plan.steps}) == len(first.plan.steps), "two steps have the same name"
     at = desk(ground.sources)
@@ -226,6 +230,16 @@ async def test_what_is_a_script_says_so(cell: Cell) -> None:
     assert golden.exists(), "no script of it was reviewed"
     if cell.kind in REVIEWED_HERE:
         assert shown.script == golden.read_text(), f"if it is what is wanted, write it to {golden}"
+
+
+def unmarked(plan: Plan) -> list[str]:
+    """What deletes, by its words, in steps that are not said to be destructive."""
+    return [
+        f"{step.name}: {sql}"
+        for step in plan.steps
+        for sql in step.sql
+        if not step.destructive and DELETING.match(sql) and not any(own in sql for own in OWN)
+    ]
 
 
 def lasting(plan: Plan) -> Plan:

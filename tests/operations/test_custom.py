@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from hourhand.model.data_source import Address, Dialect
 from hourhand.model.errors import InvalidInput
+from hourhand.operations.statements import Statement
 from operations.asking import count, execute, fetch, quoted, value
 from operations.killing import run_and_kill
 from operations.running import Interrupted, preview, run
@@ -318,3 +319,24 @@ async def test_the_script_for_sql_server() -> None:
     parsed = [one for batch in shown.script.split("\nGO\n") for one in sqlglot.parse(batch, read="tsql") if one]
     unread = [one.sql(dialect="tsql").split()[0] for one in parsed if isinstance(one, exp.Command)]
     assert unread == ["BEGIN", "END", "END"]  # of TRY and CATCH, which sqlglot takes as they are
+
+
+@pytest.mark.parametrize(
+    ("sql", "destroys"),
+    [
+        ("INSERT INTO orders SELECT * FROM old", False),
+        ("INSERT INTO orders VALUES (1) ON CONFLICT (id) DO UPDATE SET n = 2", True),
+        ("CREATE TABLE lines (id int REFERENCES orders ON DELETE CASCADE)", False),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1", True),
+        ("SELECT id FROM orders WHERE note = 'DELETE me' FOR UPDATE", False),
+        ("ALTER TABLE orders ADD note text", False),
+        ("ALTER TABLE orders ALTER note TYPE varchar(3)", True),
+        ("ALTER TABLE orders DROP COLUMN note", True),
+        ("-- old ones\nDELETE FROM orders", True),
+        ("WITH gone AS (DELETE FROM orders RETURNING id) SELECT id FROM gone", True),
+        ("CALL tidy()", True),
+        ("DO $$ BEGIN PERFORM 1; END $$", True),
+    ],
+)
+def test_what_may_delete_or_overwrite_is_known_by_its_words(sql: str, *, destroys: bool) -> None:
+    assert Statement(Dialect.POSTGRESQL, sql).destroys is destroys

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +18,7 @@ from operations.running import run
 if TYPE_CHECKING:
     from hourhand.model.data_source import Address
 
+ROOT = Path(__file__).parents[2]
 STEP = {"name": "a", "sql": "SELECT 1"}
 
 
@@ -65,3 +69,36 @@ async def test_what_postgresql_suggests_is_told_once(pg_source: Address) -> None
     await execute(pg_source, "CREATE TABLE orders (id int PRIMARY KEY, note text)")
     ran = await run("data_cleanup", {"table": "orders", "where": "orders.nota = ''"}, {"source": pg_source})
     assert ran.error.count("Perhaps you meant") == 1
+
+
+def fields(schema: dict[str, Any]) -> set[str]:
+    """Return the names of all fields, also of the things within."""
+    return {*schema.get("properties", {})}.union(*(fields(one) for one in schema.get("$defs", {}).values()))
+
+
+def test_every_field_has_its_chinese_and_nothing_else_has() -> None:
+    words = json.loads((ROOT / "ui/src/i18n/zh/fields.json").read_text())
+    every, common = words.pop("every"), words.pop("common")
+    kinds = {kind.kind: fields(kind.config.model_json_schema(by_alias=True)) for kind in Catalogue().all()}
+    for kind, names in kinds.items():
+        own = words.pop(kind, {})
+        assert names <= {*own, *common, *every}, kind
+        assert {*own} <= names, kind
+    assert words == {}, "no such kind"
+    assert {*every} <= set.intersection(*kinds.values())
+    assert {*common} <= set.union(*kinds.values())
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        pytest.param("phase", r'phase="(\w+)"', id="phases"),
+        pytest.param("precondition", r'Precondition\(\s*name="([a-z_ ]+)"', id="preconditions"),
+    ],
+)
+def test_phases_and_preconditions_have_words_in_the_browser(what: str, said: str) -> None:
+    code = "".join(path.read_text() for path in (ROOT / "src/hourhand/operations").rglob("*.py"))
+    found = set(re.findall(said, code))
+    assert found
+    for language in ("en", "zh"):
+        assert found <= {*json.loads((ROOT / f"ui/src/i18n/{language}/operations.json").read_text())[what]}

@@ -142,7 +142,75 @@ def test_a_build_that_fails_leaves_what_was_there(ui: Any, capfd: pytest.Capture
     assert built(ui) == first
     ui.refresh("auto")
     assert built(ui) == first
-    assert "was not built; an older one is used" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "was not built; the one that is served is OLDER than the sources in ui/" in said
+    assert "main.ts is WRONG" in said
+
+
+def test_what_is_left_as_it_is_is_called_older_only_if_it_is(ui: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    ui.refresh("always")
+    ui.refresh("never")
+    said = capfd.readouterr().err
+    assert "the one that is there is of these sources, and is used: HOURHAND_UI was never" in said
+    assert "OLDER" not in said
+
+
+class Watched:
+    """Looks at a folder before each change that this process makes to any, and remembers what was amiss."""
+
+    def __init__(self, dist: Path) -> None:
+        self.dist = dist
+        self.looks = 0
+        self.faults: list[str] = []
+        self.on = True
+        sys.addaudithook(self._hear)  # for as long as the process lives: `on` ends it
+
+    def _hear(self, event: str, _: object) -> None:
+        if self.on and event in {"os.rename", "os.remove", "os.rmdir", "shutil.rmtree"}:
+            self.on = False  # not of its own doings
+            self.look(event)
+            self.on = True
+
+    def look(self, event: str) -> None:
+        self.looks += 1
+        for name in ("index.html", "index.html.gz"):
+            page = self.dist / name
+            if not page.is_file():
+                self.faults.append(f"before {event}: no {name}")
+                continue
+            text = (gzip.decompress(page.read_bytes()) if page.suffix == ".gz" else page.read_bytes()).decode()
+            named = text.split()
+            self.faults += [f"before {event}: {one} is missing" for one in named if not (self.dist / one).is_file()]
+
+
+def test_at_no_moment_a_page_is_missing_or_names_what_is_not_there(tmp_path: Path) -> None:
+    def laid(folder: str, *names: str) -> Path:
+        whole = {"index.html": "\n".join(names), **dict.fromkeys(names, "x"), "build.json": f'{{"inputs": "{folder}"}}'}
+        for name, text in whole.items():
+            (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / name).write_text(text)
+        (tmp_path / folder / "index.html.gz").write_bytes(gzip.compress(whole["index.html"].encode()))
+        return tmp_path / folder
+
+    dist = laid("dist", "assets/index-1.js", "assets/kept-0.js", "old/picture.svg")
+    built = laid("built", "assets/zz-2.js", "assets/kept-0.js", "new/picture.svg")
+    watched = Watched(dist)
+    hatch_build.replace(dist, built)
+    watched.on = False
+    watched.look("the end")
+    assert watched.faults == []
+    assert watched.looks > 8
+    assert sorted(str(path.relative_to(dist)) for path in dist.rglob("*")) == [
+        "assets",
+        "assets/kept-0.js",
+        "assets/zz-2.js",
+        "build.json",
+        "index.html",
+        "index.html.gz",
+        "new",
+        "new/picture.svg",
+    ]
+    assert json.loads((dist / "build.json").read_text()) == {"inputs": "built"}
 
 
 def test_where_it_cannot_be_built_the_rest_goes_on_and_the_reason_is_kept(ui: Any) -> None:

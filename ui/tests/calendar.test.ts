@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { daysOf, filled, heatOf, hoursOf, peakOf, turned, type Rest } from "../src/pages/calendar/cells";
+import { daysOf, filled, heatOf, hoursOf, peakOf, restsOf, turned, type Rest } from "../src/pages/calendar/cells";
 import { busiestMinute } from "../src/pages/calendar/minutes";
 
 describe("days", () => {
@@ -68,6 +68,17 @@ describe("hours", () => {
     expect(told()).toEqual(["3 part", "22 all", "23 all"]);
     expect(told("shop")).toEqual(["3 all", "22 all", "23 all"]);
     expect(told("other")).toEqual(["22 all", "23 all"]);
+  });
+
+  it("rest while a maintenance window is open, unless it is switched off", () => {
+    const nobody = { task_id: null, task_name: null, group: null, reason: "", created_at: "2026-11-01T00:00:00Z" };
+    const clock = { schedule: "0 2 * * *", duration_seconds: 7_200, calendar: null, timezone: "Asia/Kolkata" };
+    const next = [{ from: "2026-11-15T20:30:00Z", to: "2026-11-15T22:30:00Z" }];
+    const window = { ...nobody, ...clock, id: 1, name: "patches", scope: "all" as const, owner: "", open: false, next };
+    const rests = restsOf([], [{ ...window, enabled: true } as never, { ...window, id: 2, enabled: false } as never]);
+    expect(rests.map(({ kind, name }) => [kind, name])).toEqual([["window", "patches"]]);
+    const cells = filled(hoursOf(["2026-11-16"], "Asia/Kolkata"), { ...none, rests }, undefined);
+    expect(cells.filter((one) => one.rests === "all").map((one) => one.hour)).toEqual([2, 3]);
   });
 
   it("are as hot as they stand out", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { bodyOf, changes, clashes, DEFAULTS, joined, same, type Draft } from "../src/pages/editor/draft";
-import { beginning, formOf, noteOf, partsOf, withPart, withSeconds } from "../src/pages/editor/schedule";
+import { afterOf, bodyOf, changes, clashes, DEFAULTS, joined, same, type Draft } from "../src/pages/editor/draft";
+import { beginning, formOf, partsOf, wallOf, withPart, withSeconds } from "../src/pages/editor/schedule";
 import { changedIn, storyOf } from "../src/pages/editor/story";
 import { inWords } from "../src/pages/editor/words";
 
@@ -51,14 +51,32 @@ describe("a schedule", () => {
     expect(beginning("after", "@every 5m", "")).toBe("@after 5m");
     expect(beginning("cron", "@every 5m", "")).toBe("0 2 * * *");
   });
+});
 
-  it("has notes that can be said in another language", () => {
-    expect(noteOf("02:30 does not exist on 2027-03-28 in Europe/Berlin: fires at 03:00 instead")).toEqual({
-      word: "gap",
-      values: { times: "02:30", day: "2027-03-28", zone: "Europe/Berlin", instead: "03:00" },
-    });
-    expect(noteOf("02:00 to 02:45 occur twice on 2027-10-31 in Europe/Berlin: fires twice")?.word).toBe("foldTwice");
-    expect(noteOf("something new")).toBeNull();
+describe("a moment", () => {
+  it.each([
+    ["@at 2026-03-29T02:30", "2026-03-29T02:30"], // which a browser in Berlin does not have
+    ["@at 2026-03-29 02:30:15", "2026-03-29T02:30:15"],
+    ["@at 2026-11-16T01:00:00Z", "2026-11-16T09:00:00"],
+    ["@at 2026-11-16T01:00:00+01:00", "2026-11-16T08:00:00"],
+    ["@at soon", ""],
+    ["@at", ""],
+  ])("of %s is %s on the task's clock", (schedule, wall) => {
+    expect(wallOf(schedule, "Asia/Shanghai")).toBe(wall);
+  });
+});
+
+describe("a task that runs after others", () => {
+  it("is told to have none yet, until one is chosen", () => {
+    expect(words({ schedule: "@upstream" })[0]).toBe("upstreamNone");
+    expect(words({ schedule: "@upstream", dependency_ids: [1] })[0]).toBe("upstream");
+  });
+
+  it("begins in the group and by the clock of the one it runs after", () => {
+    const task = { ...DEFAULTS, id: 7, group: "books", timezone: "Asia/Shanghai" } as never;
+    expect(afterOf(task)).toEqual(
+      draft({ group: "books", timezone: "Asia/Shanghai", schedule: "@upstream", dependency_ids: [7] }),
+    );
   });
 });
 

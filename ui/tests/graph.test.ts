@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { HEIGHT, partsOf, place, WIDTH } from "../src/pages/graph/layout";
-import { shapeOf, shownOf, stateOf, towards, type Edge, type Node } from "../src/pages/graph/shown";
+import { shapeOf, shownOf, stateOf, steadily, towards, type Edge, type Node } from "../src/pages/graph/shown";
 
 function node(id: number, more: Partial<Node> = {}): Node {
   return {
@@ -103,5 +103,34 @@ describe("what is shown", () => {
     expect(towards(2, "ArrowDown", places)).toBe(3);
     expect(towards(1, "ArrowDown", places)).toBe(4);
     expect(towards(1, "ArrowLeft", places)).toBeNull();
+  });
+});
+
+describe("what is drawn of too many", () => {
+  const ids = [1, 2, 3, 4, 5, 6];
+  const of = (...failed: number[]) =>
+    ids.map((id) => node(id, { last_outcome: failed.includes(id) ? "failed" : "success" }));
+  const drawn = (shown: { nodes: Node[] }) => shown.nodes.map(({ id }) => id);
+
+  it("stays the same while states change, and is chosen anew when something else is looked for", () => {
+    const shownOf = steadily(3);
+    expect(drawn(shownOf(of(5), [], "", "all"))).toEqual([1, 2, 5]);
+    expect(drawn(shownOf(of(6), [], "", "all"))).toEqual([1, 2, 5]);
+    expect(drawn(shownOf(of(6), [], "", "other"))).toEqual([1, 2, 6]);
+  });
+
+  it("is made up from the others when one of them goes", () => {
+    const shownOf = steadily(3);
+    shownOf(of(5), [], "", "all");
+    expect(
+      drawn(
+        shownOf(
+          of(6).filter(({ id }) => id !== 5),
+          [],
+          "",
+          "all",
+        ),
+      ),
+    ).toEqual([1, 2, 6]);
   });
 });

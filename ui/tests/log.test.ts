@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 
 import { plainOf, spansOf } from "../src/pages/instance/log/ansi";
 import { pageOf } from "../src/pages/instance/log/source";
-import { chosenRows, textOf } from "../src/pages/instance/log/copying";
+import { chosenRows } from "../src/pages/instance/log/choosing";
+import { textOf } from "../src/pages/instance/log/copying";
 import { findHere } from "../src/pages/instance/log/finding";
+import { placeAfter } from "../src/pages/instance/log/place";
 import {
   addressOf,
   END_OF_LOG,
@@ -12,7 +14,6 @@ import {
   LONGEST,
   numberOf,
   OF_ONE_ATTEMPT,
-  placeAfter,
   readAddress,
   rowsOf,
   seen,
@@ -73,8 +74,8 @@ describe("rows", () => {
     for (const wrong of [undefined, "", "x", "1.", "99999999999999999"]) expect(readAddress(wrong)).toBeNull();
     const rows = rowsOf(chunk(FIRST + 1, "a\nb\nc"));
     const at = (part: number) => ({ seq: FIRST + 1, part });
-    expect(chosenRows(rows, at(2), at(1))).toEqual({ from: 1, to: 2 });
-    expect(chosenRows(rows, at(9), null)).toBeNull();
+    expect(chosenRows(rows, { line: at(2), to: at(1) })).toEqual({ from: 1, to: 2 });
+    expect(chosenRows(rows, { line: at(9), to: null })).toBeNull();
   });
 });
 
@@ -145,16 +146,6 @@ describe("a window", () => {
     expect(log.rows.map((row) => row.text)).toEqual(many(500).map((one) => one.message));
   });
 
-  it("says by how much what is shown moves when older rows come", async () => {
-    const log = new LogWindow(1, ALL, server(many(500)).ask, 5_000);
-    await log.toEnd();
-    const before = log.rows.length;
-    log.moved();
-    await log.older();
-    expect(log.moved()).toBe(log.rows.length - before);
-    expect(log.moved()).toBe(0);
-  });
-
   it("holds no more than it may, and fetches again what it let go", async () => {
     const log = new LogWindow(1, ALL, server(many(900)).ask, 200);
     await log.toEnd();
@@ -211,7 +202,6 @@ describe("a window", () => {
     await attempt.toStart();
     while (!attempt.atEnd) await attempt.newer();
     expect(attempt.rows.at(-1)?.text).toBe("line 299");
-    expect(await attempt.place()).toBe(String(FIRST + 300));
   });
 
   it("finds what is around a line, wherever it is", async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exampleOf, readConfig, withSources } from "../src/pages/operations/config";
+import { worded } from "../src/pages/operations/fields";
 import { bytesOf, factsOf } from "../src/pages/operations/figures";
 import { grouped, groupOf, type Kind, type Shown } from "../src/pages/operations/kinds";
 import {
@@ -14,6 +15,7 @@ import {
   type Preview,
   type Statement,
 } from "../src/pages/operations/plan";
+import { shapeOf, type JsonSchema } from "../src/parts/schema/shape";
 import { asksAgain, editOf, first, newOf, type Source } from "../src/pages/sources/saving";
 
 const STATEMENT: Statement = {
@@ -25,6 +27,7 @@ const STATEMENT: Statement = {
   duration: "moment",
   transaction: true,
   cancellable: true,
+  destructive: false,
   rows: null,
   bytes: null,
   disk_bytes: null,
@@ -71,15 +74,13 @@ describe("the plan", () => {
     expect(locks.map(({ step }) => step.step)).toEqual(["swap", "load", "copy"]);
   });
 
-  it("knows what is gone afterwards, but for what it made itself", () => {
-    const lost = (change: Partial<Statement>) => destroying(stepsOf([statement(change)])).length === 1;
-    expect(lost({ sql: 'DROP TABLE "orders_2025_01"' })).toBe(true);
-    expect(lost({ sql: "-- old ones\nDELETE FROM orders WHERE id < 7" })).toBe(true);
-    expect(lost({ sql: "ALTER TABLE orders DROP PARTITION p1" })).toBe(true);
-    expect(lost({ sql: null, phase: "remove", side: "executor" })).toBe(true);
-    expect(lost({ sql: 'DROP TABLE "_hh_orders_1"' })).toBe(false);
-    expect(lost({ sql: "CREATE FUNCTION f() … DELETE FROM t …" })).toBe(false);
-    expect(lost({ sql: "DELETE FROM orders", phase: "verify" })).toBe(false);
+  it("deletes by those steps of which the server says so, whatever their statements look like", () => {
+    const steps = stepsOf([
+      statement({ step: "swap", sql: 'DROP TABLE "empty"' }),
+      statement({ step: "gone", sql: "CALL tidy()", destructive: true }),
+      statement({ step: "gone", sql: "SELECT 1", destructive: true }),
+    ]);
+    expect(destroying(steps).map(({ step }) => step)).toEqual(["gone"]);
   });
 
   it("is hindered for certain only by what was looked for at the database", () => {
@@ -103,6 +104,20 @@ describe("the plan", () => {
     ]);
     expect(phasesOf(args, "swap", true).every(({ state }) => state === "done")).toBe(true);
     expect(phasesOf(null, "copy", false)).toEqual([]);
+  });
+});
+
+describe("fields", () => {
+  it("have the reader's words by their names, also within things, and else the server's", () => {
+    const schema = {
+      properties: { table: { type: "string", description: "The table." }, odd: { description: "Odd." } },
+      $defs: { Step: { properties: { sql: { type: "string", description: "A statement." } } } },
+    };
+    const words = (name: string) => (name === "odd" ? undefined : { label: `${name}!`, help: `${name}?` });
+    expect(worded(schema, words)).toEqual({
+      properties: { table: { type: "string", title: "table!", description: "table?" }, odd: { description: "Odd." } },
+      $defs: { Step: { properties: { sql: { type: "string", title: "sql!", description: "sql?" } } } },
+    });
   });
 });
 
@@ -178,13 +193,18 @@ describe("a configuration", () => {
         table: { type: "string" },
       },
     };
-    expect(withSources(schema, ["one"])).toBe(schema);
+    expect(withSources(schema, [])).toBe(schema);
+    const alone = withSources(schema, ["one"]);
+    expect(shapeOf((alone.properties as Record<string, JsonSchema>).data_source ?? {}, alone)).toMatchObject({
+      is: "choice",
+      values: ["one"],
+    });
     expect(withSources(schema, ["one", "two"]).properties).toEqual({
-      data_source: { description: "Where", title: undefined, enum: ["one", "two"] },
+      data_source: { description: "Where", title: undefined, enum: ["one", "two"], "x-choice": true },
       target_data_source: {
         title: undefined,
         description: undefined,
-        anyOf: [{ enum: ["one", "two"] }, { type: "null" }],
+        anyOf: [{ enum: ["one", "two"], "x-choice": true }, { type: "null" }],
       },
       table: { type: "string" },
     });

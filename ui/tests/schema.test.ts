@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 
 import { labelOf, shapeOf, type JsonSchema } from "../src/parts/schema/shape";
-import { asVariant, doubt, moved, own, parsed, put, seed, under, variantOf } from "../src/parts/schema/values";
+import {
+  asVariant,
+  doubt,
+  isInstant,
+  moved,
+  own,
+  parsed,
+  put,
+  seed,
+  under,
+  variantOf,
+} from "../src/parts/schema/values";
 
 const is = (schema: JsonSchema, root = schema) => shapeOf(schema, root).is;
 const PET: JsonSchema = {
@@ -181,5 +192,17 @@ describe("labelOf", () => {
     expect(labelOf("n", "How many")).toBe("How many");
     expect(labelOf("day", null)).toBe("Day");
     expect(labelOf("step", "CustomStep")).toBe("Step");
+  });
+});
+
+describe("an instant", () => {
+  it.each([
+    ["2026-03-29T02:30:00+08:00", true],
+    ["2026-03-29T02:30:00.5Z", true],
+    ["2026-03-29T02:30:00", false], // whose?
+    ["2026-03-29", false],
+    ["${day}", false],
+  ])("%s: %s", (text, is) => {
+    expect(isInstant(text)).toBe(is);
   });
 });

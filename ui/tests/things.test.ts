@@ -4,7 +4,9 @@ import { describe, expect, it } from "vitest";
 import { placeAfter, tokenOf } from "../src/pages/access/next";
 import { choiceOf, conditionOf, holesOf, scopeOf, written } from "../src/pages/alerts/conditions";
 import { deliveryOf, subjectPlace } from "../src/pages/alerts/delivery";
-import { placeOf, wantedOf } from "../src/pages/audit/things";
+import { goesOn, IN_VAIN, isShort, wantedOf } from "../src/pages/audit/things";
+import { allOf, askedOf, changedIn, isOther, newestFirst } from "../src/parts/auditing";
+import { placeOf } from "../src/parts/places";
 import { worriesOf } from "../src/pages/settings/facts";
 import { instanceOf, matches, sections } from "../src/shell/found";
 import { after } from "../src/shell/recent";
@@ -21,6 +23,7 @@ describe("where the sign-in leads", () => {
     "//evil.example/x",
     "/\\evil.example",
     "/\t/evil.example",
+    "/.//evil.example",
     "javascript:alert(1)",
     "evil",
     "/sign-in?next=/x",
@@ -73,11 +76,51 @@ describe("the audit", () => {
     expect(placeOf("operation", "12")).toEqual({ to: "/instances/12" });
     expect(placeOf("alert-rule", "3")).toEqual({ to: "/alerts", search: { tab: "rules", rule: "3" } });
     expect(placeOf("task", "../../x")).toBeNull();
+    expect(placeOf("user", "4")).toEqual({ to: "/access", search: { user: "4" } });
+    expect(placeOf("user", "x")).toEqual({ to: "/access" });
     expect(placeOf("demo", null)).toBeNull();
   });
   it("asks for an id only together with a type, as the server wants", () => {
     expect(wantedOf({ id: "7" })).toEqual({});
     expect(wantedOf({ type: "task", id: "7", result: "odd" })).toEqual({ resource_type: "task", resource_id: "7" });
+  });
+});
+
+describe("what was done to one thing", () => {
+  it("is asked for with a task's instances, and else by what it is", () => {
+    expect(askedOf({ type: "task", id: 7 })).toEqual({ task_id: 7 });
+    expect(askedOf({ type: "user", id: 7 })).toEqual({ resource_type: "user", resource_id: "7" });
+  });
+  it("is listed by the audit's own filters", () => {
+    expect(wantedOf(allOf({ type: "task", id: 7 }))).toEqual({ task_id: 7 });
+    expect(wantedOf(allOf({ type: "group", id: 7 }))).toEqual({ resource_type: "group", resource_id: "7" });
+    expect(wantedOf({ task: "x" })).toEqual({});
+    // The server takes one of them.
+    expect(wantedOf({ task: "7", type: "instance", id: "9" })).toEqual({ task_id: 7, resource_type: "instance" });
+  });
+  it("is looked for until a screen is full, but not for ever", () => {
+    const looked = { items: [1], pages: 3, more: true, fetching: false };
+    expect(goesOn(looked, 25, IN_VAIN)).toBe(true);
+    expect(goesOn({ ...looked, fetching: true }, 25, IN_VAIN)).toBe(false);
+    expect(goesOn({ ...looked, items: Array(25).fill(1) }, 25, IN_VAIN)).toBe(false);
+    expect(goesOn({ ...looked, more: false }, 25, IN_VAIN)).toBe(false);
+    expect(goesOn({ ...looked, pages: IN_VAIN }, 25, IN_VAIN)).toBe(false);
+    expect(isShort({ ...looked, pages: IN_VAIN }, 25)).toBe(true);
+    expect(goesOn({ ...looked, pages: IN_VAIN }, 25, 2 * IN_VAIN)).toBe(true);
+  });
+  it("names what was changed, and what else it concerns", () => {
+    const before = { priority: 1, version: 1, payload: { a: 1, b: 2 } };
+    const entry = { before, after: { priority: 2, version: 2, payload: { a: 1, b: 3 } } };
+    expect(changedIn(entry, ["version"])).toEqual(["priority", "payload.b"]);
+    expect(changedIn({ before: null, after: before }, [])).toEqual([]);
+    const many = { before: {}, after: { a: 1, b: 1, c: 1, d: 1, e: 1 } };
+    expect(changedIn(many, [])).toEqual(["a", "b", "c", "d", "…"]);
+    expect(isOther({ resource_type: "task", resource_id: "7" }, { type: "task", id: 7 })).toBe(false);
+    expect(isOther({ resource_type: "instance", resource_id: "7" }, { type: "task", id: 7 })).toBe(true);
+  });
+  it("is one list, newest first", () => {
+    const at = (id: number, hour: number) => ({ id, occurred_at: `2026-11-15T0${hour}:00:00Z` });
+    expect(newestFirst([at(1, 1), at(3, 3)], [at(2, 1)]).map(({ id }) => id)).toEqual([3, 2, 1]);
   });
 });
 

@@ -57,7 +57,8 @@ const holes = (text: string) => [...text.matchAll(/\{\{\s*(\w+)/g)].map(([, name
 describe("words", () => {
   it("are the same in both languages", () => {
     const inEnglish = new Set([...english.keys()].map(bare));
-    const inChinese = new Set([...chinese.keys()].map(bare));
+    // The fields of operations are described by the server, in English.
+    const inChinese = new Set([...chinese.keys()].filter((key) => !key.startsWith("fields:")).map(bare));
     expect([...inEnglish].filter((key) => !inChinese.has(key))).toEqual([]);
     expect([...inChinese].filter((key) => !inEnglish.has(key))).toEqual([]);
   });

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Depends, FastAPI, Security
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
+from starlette.routing import BaseRoute
 
 from hourhand import __version__
 from hourhand.api import (
@@ -108,7 +110,7 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None, *
         docs_url=None,  # FastAPI's pages load scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=operation_id,
+        routes=_routes(),
     )
     app.state.store, app.state.settings = store, settings
     app.state.group_names = GroupNames(store)
@@ -120,13 +122,6 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None, *
     app.state.sources = build_sources(settings, store)
     app.state.operations = Operations(build_desk(settings, store), elsewhere=not settings.on_sqlite)
     problems.install(app)
-    app.include_router(health.router)
-    app.include_router(metrics.router)
-    app.include_router(docs.router)
-    app.include_router(task_files.public)
-    app.include_router(callbacks.router, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
-    app.include_router(sessions.signing_in, prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
-    app.include_router(_api_routes(), prefix=API, dependencies=[Depends(refuse_unknown_parameters)])
     public = PUBLIC | ({metrics.PATH} if is_loopback(settings.host) else set())
     app.add_middleware(
         Gate,
@@ -139,6 +134,21 @@ def create_app(store: Store, settings: Settings, tokens: Tokens | None = None, *
     app.add_middleware(Proxies, trusted=settings.trusted_proxies)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]  # the way FastAPI documents for it
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Every route: the same ones for each application of a process, as reading their signatures takes its time."""
+    router = APIRouter(redirect_slashes=False, generate_unique_id_function=operation_id)
+    router.include_router(health.router)
+    router.include_router(metrics.router)
+    router.include_router(docs.router)
+    router.include_router(task_files.public)
+    known = [Depends(refuse_unknown_parameters)]
+    router.include_router(callbacks.router, prefix=API, dependencies=known)
+    router.include_router(sessions.signing_in, prefix=API, dependencies=known)
+    router.include_router(_api_routes(), prefix=API, dependencies=known)
+    return router.routes
 
 
 def _api_routes() -> APIRouter:

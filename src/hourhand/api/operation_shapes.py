@@ -49,6 +49,10 @@ class OperationStatement(BaseModel):
     duration: Duration
     transaction: bool = Field(description="Whether all statements of the step are one transaction")
     cancellable: bool
+    destructive: bool = Field(
+        description="Whether its step deletes or overwrites rows, tables or files of somebody's, as its kind says; of "
+        "a kind that does not say, true"
+    )
     rows: int | None = Field(description="An estimate for the step, and so are the next two")
     bytes: int | None
     disk_bytes: int | None
@@ -93,6 +97,7 @@ _STATEMENT = {
     "duration": "by size",
     "transaction": True,
     "cancellable": True,
+    "destructive": False,
     "rows": None,
     "bytes": None,
     "disk_bytes": None,
@@ -143,7 +148,10 @@ class OperationUndo(BaseModel):
     preview: OperationPreview
 
 
-_OF_STEP = ("phase", "side", "lock", "duration", "transaction", "cancellable", "rows", "bytes", "disk_bytes")
+_OF_STEP = (
+    *("phase", "side", "lock", "duration", "transaction", "cancellable", "destructive"),
+    *("rows", "bytes", "disk_bytes"),
+)
 
 
 def shown(preview: Preview) -> OperationPreview:

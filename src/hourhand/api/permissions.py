@@ -110,6 +110,7 @@ PERMISSIONS: dict[str, Needs] = {
         "POST /maintenance-windows",
         "PATCH /maintenance-windows/{window_id}",
         "DELETE /maintenance-windows/{window_id}",
+        "GET /audit-logs",  # of one thing at a time
     ),
     **_needs(Role.VIEWER, Extent.WHOLE, "GET /alert-rules", "GET /alert-rules/{rule_id}", "GET /alerts"),
     **_needs(Role.OPERATOR, Extent.WHOLE, "GET /diagnosis"),
@@ -129,8 +130,8 @@ PERMISSIONS: dict[str, Needs] = {
         "POST /operations/{kind}",
         "POST /operations/{kind}/preview",
         "GET /instances/{instance_id}/undo",
-        "GET /audit-logs",
         "GET /audit-logs/verify",
+        "GET /audit-logs/{entry_id}",
     ),
     **_needs(
         Role.ADMIN,

@@ -100,6 +100,7 @@ async def list_upcoming(
         Instant | None, Query(alias="to", description="Before then; by default a day after `from`, at most 366 days")
     ] = None,
     task_id: Annotated[QueryId | None, Query(description="Of this task only")] = None,
+    q: Annotated[str | None, Query(max_length=200, description="A part of the task's name, in any case")] = None,
 ) -> Plain:
     """List the instants of enabled tasks that have not become instances yet.
 
@@ -107,7 +108,9 @@ async def list_upcoming(
     """
     if task_id is not None:
         await reach.task(task_id)
-    found = await store.upcoming(begin, end, groups=within, task_id=task_id, limit=page.limit, cursor=page.cursor)
+    found = await store.upcoming(
+        begin, end, groups=within, task_id=task_id, q=q or None, limit=page.limit, cursor=page.cursor
+    )
     return plain(found) | {"items": [plain(one) for one in found.items]}
 
 

@@ -224,15 +224,22 @@ async def series(
     store: TheStore,
     within: Within,
     period: Period,
+    *,
     of_type: OfType = None,
     step: Annotated[
         str | None,
         Query(max_length=20, description="Seconds, or one such as 1m, 5m, 1h, 1d; whole minutes, at most 1,000 steps"),
     ] = None,
+    timezone: Annotated[
+        str | None,
+        Query(
+            max_length=100, description="By whose clock steps begin: parts of a day or whole days; by default none's"
+        ),
+    ] = None,
 ) -> Plain:
     """Give one item a step, also for steps in which nothing ended."""
-    step_seconds = usual_step(*period) if step is None else step_of(step)
-    found = await store.series(*period, step_seconds=step_seconds, groups=within, task_type=of_type)
+    step_seconds = usual_step(*period, timezone) if step is None else step_of(step)
+    found = await store.series(*period, step_seconds=step_seconds, groups=within, task_type=of_type, timezone=timezone)
     items = [plain(point) for point in found.points]
     return {"from": found.begin, "to": found.end, "step_seconds": found.step_seconds, "items": items}
 

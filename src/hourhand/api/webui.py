@@ -8,6 +8,7 @@ a page of the UI, which reads its own address. Where the UI was not built, `/` s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,8 +115,10 @@ class Pages:
     def _read(self, file: Path, *, packed: bool) -> File:
         beside = file.with_name(f"{file.name}.gz")
         varies = beside.is_file()
-        packed = packed and varies
-        return File((beside if packed else file).read_bytes(), TYPES[file.suffix], packed, varies)
+        if packed and varies:
+            with contextlib.suppress(FileNotFoundError):  # the UI is being replaced
+                return File(beside.read_bytes(), TYPES[file.suffix], packed, varies)
+        return File(file.read_bytes(), TYPES[file.suffix], packed=False, varies=varies)
 
     def _instead(self, request: Request) -> Response:
         """Answer without a UI."""

@@ -30,6 +30,7 @@ COLUMNS = (
 _OPTIONS = {
     "resource_type": "--resource",
     "resource_id": "--id",
+    "task_id": "--task",
     "user_id": "--user",
     "from": "--since",
     "to": "--before",
@@ -74,6 +75,15 @@ def list_audit(
         str | None,
         typer.Option("--id", metavar="NAME", help="Of this one, or its id; needs --resource.", show_default=False),
     ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of this task, or its id, with its instances, pauses and windows.",
+            show_default=False,
+            autocompletion=completing.tasks,
+        ),
+    ] = None,
     user: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +111,7 @@ def list_audit(
         wanted = {
             "resource_type": resource,
             "resource_id": None if resource is None or resource_id is None else _resource(rest, resource, resource_id),
+            "task_id": None if task is None else _resource(rest, "task", task, "--task"),
             "user_id": None if user is None else _author(rest, user),
             "action": action,
             "result": result and result.value,
@@ -117,6 +128,30 @@ def list_audit(
     print_table(COLUMNS, [_row(one) for one in found["items"]])
     if found["next_cursor"]:
         note(f"These are the newest {limit}: there are more (--limit).")
+
+
+@app.command()
+def show(
+    entry_id: Annotated[
+        int,
+        typer.Argument(
+            metavar="ID",
+            help="Its number, as `hourhand audit list` shows it.",
+            autocompletion=completing.audit_entries,
+        ),
+    ],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show one entry with what it was before and after."""
+    from hourhand.cli.rest import connected
+
+    with connected() as rest:
+        entry = rest.get(f"/audit-logs/{entry_id}")
+    if as_json:
+        print_json(entry)
+        return
+    print_facts(_facts(entry))
 
 
 @app.command()
@@ -164,6 +199,30 @@ def _row(entry: Json) -> tuple[str, ...]:
     )
 
 
+def _facts(entry: Json) -> Json:
+    """What it was, and what it is: what stayed the same says nothing."""
+    before, after = entry["before"], entry["after"]
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        before, after = ({name: one[name] for name in names if name in one} for one in (before, after))
+    ident, at, by, action, what, result, summary = _row(entry)
+    return {
+        "id": ident,
+        "at": at,
+        "by": by,
+        "action": action,
+        "what": what,
+        "result": result,
+        "summary": summary,
+        "before": before,
+        "after": after,
+        "payload": entry["payload"],
+        "script": entry["script"],
+        "request": entry["request_id"],
+        "in the chain": "not yet" if entry["hash"] is None else f"{entry['sealed_no']}:{entry['hash']}",
+    }
+
+
 def _told(found: Json) -> Json:
     oldest = f", the oldest from {moments.shown(found['oldest_unsealed_at'])}" if found["unsealed"] else ""
     return {
@@ -174,14 +233,14 @@ def _told(found: Json) -> Json:
     }
 
 
-def _resource(rest: Rest, kind: str, name: str) -> str:
+def _resource(rest: Rest, kind: str, name: str, option: str = "--id") -> str:
     """The id of the one of that name; a number is an id already, and some things have no names."""
     if name.isdecimal() or kind not in _NAMED:
         return name
     try:
         return str(_NAMED[kind](rest, name)["id"])
     except HourhandError as unknown:
-        raise InvalidInput.one("--id", name, f"{unknown} (of one that is no more, write the id)") from None
+        raise InvalidInput.one(option, name, f"{unknown} (of one that is no more, write the id)") from None
 
 
 def _author(rest: Rest, name: str) -> str:

@@ -122,6 +122,14 @@ def pauses(_: str) -> Found:
     return _asked(lambda items: [(str(one["id"]), one["reason"]) for one in items], "/pauses")
 
 
+def audit_entries(_: str) -> Found:
+    """Ids of the newest entries of the audit."""
+    return _asked(
+        lambda items: [(str(one["id"]), f"{one['action']} {one['summary'] or one['resource_type']}") for one in items],
+        "/audit-logs",
+    )
+
+
 def timezones(_: str) -> Found:
     """Zones of this machine."""
     from zoneinfo import available_timezones

@@ -94,13 +94,16 @@ async def at_start(store: Store, settings: Settings, address: str, *, wanted: bo
     """Load the demo if it is wanted; if it is there, make it call the address that there is now, and say so."""
     if not wanted and not (await store.demo_state()).tasks:
         return None
+    from hourhand.bootstrap.tokens import user_name
     from hourhand.demo.loading import load as load_demo
     from hourhand.demo.loading import refresh
+    from hourhand.model.audit import Author
     from hourhand.settings import is_loopback
 
     reachable = address if is_loopback(settings.host) else None
     if wanted:
-        loaded = await load_demo(store, address=reachable)
+        somebody = Author(id="local", name=user_name())  # who asks by an option asks as well as who calls the API
+        loaded = await load_demo(store.on_behalf(somebody), address=reachable)
         for name, reason in loaded.kept:
             note(f"the sample task {name!r} is not loaded: {reason}")
         state = loaded.state

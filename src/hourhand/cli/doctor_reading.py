@@ -197,6 +197,7 @@ def _server(settings: Settings) -> ServerSeen:
         headers=address.headers,
         timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
         trust_env=not address.local,
+        verify=address.verify,
     ) as http:
         try:
             return _asked(http, replace(found, ready=_ready(http)), address)

@@ -19,9 +19,20 @@ def print_preview(preview: Json) -> None:
         Column("STEP"),
         Column("DURATION", 5),
         Column("ROWS", 6, right=True),
+        Column("DELETES", 7),
         Column("LOCK", 7),
     )
-    rows = [(one["phase"], one["step"], one["duration"], _number(one["rows"]), one["lock"] or "") for one in steps]
+    rows = [
+        (
+            one["phase"],
+            one["step"],
+            one["duration"],
+            _number(one["rows"]),
+            "yes" if one["destructive"] else "",
+            one["lock"] or "",
+        )
+        for one in steps
+    ]
     if rows:  # else a note says why there is nothing to do
         print_table(columns, rows)
     impact = preview["impact"]

@@ -150,6 +150,7 @@ def connected(*, patient: bool = False) -> Iterator[Rest]:
         headers=address.headers,
         timeout=httpx.Timeout(TIMEOUT_SECONDS, read=PATIENT_SECONDS if patient else TIMEOUT_SECONDS),
         trust_env=not address.local,
+        verify=address.verify,
     ) as http:
         yield Rest(address, http, token_from)
 

@@ -187,6 +187,15 @@ def series(
     step: Annotated[
         str | None, typer.Option(metavar="STEP", help="Such as 1m, 5m, 1h, 1d. [dim]as fits[/dim]", show_default=False)
     ] = None,
+    timezone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ZONE",
+            help="By whose clock hours and days begin, such as Asia/Kolkata.",
+            show_default=False,
+            autocompletion=completing.timezones,
+        ),
+    ] = None,
     group: OfGroup = None,
     kind: OfType = None,
     as_json: AsJson = False,
@@ -194,8 +203,10 @@ def series(
     """Show what ended, step by step."""
     from hourhand.cli.rest import connected
 
-    with connected() as rest, in_words_of({"from": "--from", "to": "--to", "step": "--step", "group": "--group"}):
-        found = rest.get("/stats/series", **_period(begin, end), step=step, group=group, type=kind and kind.value)
+    asked = {"step": step, "timezone": timezone, "group": group, "type": kind and kind.value}
+    words = {"from": "--from", "to": "--to", "step": "--step", "timezone": "--timezone", "group": "--group"}
+    with connected() as rest, in_words_of(words):
+        found = rest.get("/stats/series", **_period(begin, end), **asked)
     if as_json:
         print_json(found)
         return

@@ -23,12 +23,14 @@ class Agenda(Protocol):
         *,
         groups: Collection[int] | None = None,
         task_id: int | None = None,
+        q: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Upcoming:
         """The instants of a period, from now on for a day unless told otherwise, the soonest first.
 
-        Those that fall into a pause or a maintenance window are among them, with a note.
+        Those that fall into a pause or a maintenance window are among them, with a note. `q`: of tasks with this in
+        their names, in any case.
         """
 
     async def load(

@@ -14,6 +14,9 @@ class Auditing(Protocol):
     async def record(self, change: Change) -> None:
         """Keep what changed nothing, such as a refusal, in a transaction of its own."""
 
+    async def get_audit(self, entry_id: int) -> AuditEntry:
+        """One entry; NotFound also once retention has removed it."""
+
     async def list_audit(
         self, wanted: AuditFilter | None = None, *, limit: int = 50, cursor: str | None = None
     ) -> Page[AuditEntry]:

@@ -34,11 +34,13 @@ class Statistics(Protocol):
         step_seconds: int,
         groups: Collection[int] | None = None,
         task_type: TaskType | None = None,
+        timezone: str | None = None,
     ) -> Series:
         """What ended, step by step; steps in which nothing did are there as well.
 
         A step is a number of whole minutes, and there are at most 1,000; anything else is refused. With a step of whole
-        hours the beginning is rounded down to a whole hour.
+        hours the beginning is rounded down to a whole hour. By the clock of a zone steps begin as those of a `load` do,
+        and are parts of a day or whole days.
         """
 
     async def distribution(

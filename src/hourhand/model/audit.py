@@ -77,6 +77,8 @@ class AuditFilter:
 
     resource_type: str | None = None
     resource_id: str | None = None
+    task_id: int | None = None
+    """What concerns this task: its own entries, and those of its instances, pauses and maintenance windows."""
     user_id: str | None = None
     action: str | None = None
     result: str | None = None

@@ -62,6 +62,8 @@ class Step:
     """Whether its statements are one transaction; some cannot be in one at all (`… CONCURRENTLY`)."""
     cancellable: bool = True
     """Whether a cancel interrupts it; what is not is finished first."""
+    destructive: bool | None = None
+    """Whether rows, tables or files of somebody's are deleted or overwritten by it; None: its kind does not say."""
     done_check: str | None = None
     """A query whose first value says whether it has been done: after a crash the catalog is the truth."""
     weight: float = 1.0

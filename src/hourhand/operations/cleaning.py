@@ -124,6 +124,7 @@ def row_steps(config: CleaningConfig, rows: Rows) -> list[Step]:
         weight=20.0,
         action="delete",
         values=values,
+        destructive=True,
     )
     steps = [*(drop_step(table, one) for one in rows.partitions), delete]
     if config.verify != "none":
@@ -136,6 +137,7 @@ def row_steps(config: CleaningConfig, rows: Rows) -> list[Step]:
             weight=2.0,
             action="verify",
             lock=None if config.max_rows is not None else lock,
+            destructive=config.max_rows is None,  # what was written meanwhile goes as well
         )
         steps.append(verify)
     return steps

@@ -160,6 +160,7 @@ def file_step(found: LogFiles) -> Step:
         duration=Duration.BY_SIZE,
         transaction=False,
         action="remove",
+        destructive=True,
         values={
             "folder": found.folder,
             "files": [[one.path, one.bytes] for one in found.files],

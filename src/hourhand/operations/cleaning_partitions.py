@@ -124,6 +124,7 @@ def drop_step(table: Table, whole: Whole) -> Step:
         transaction=dialect is Dialect.POSTGRESQL,
         done_check=done,
         action="drop",
+        destructive=True,
         values={
             "partition": one.name,
             "kept": whole.kept,

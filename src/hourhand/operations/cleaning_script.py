@@ -61,6 +61,7 @@ def script_plan(kind: str, config: CleaningConfig, schema: str | None, name: str
                 lock=f"the rows of a chunk; keep it below 5,000, or SQL Server locks all of {name}",
                 duration=Duration.BY_SIZE,
                 action="delete",
+                destructive=True,
             ),
         ),
         notes=(

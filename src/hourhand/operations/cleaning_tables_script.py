@@ -62,7 +62,13 @@ def temp_tables_script(
         dialect=Dialect.SQLSERVER,
         config=plain,
         steps=(
-            Step(name="drop what was long enough in quarantine", phase="drop", sql=("\n".join(drop),), lock=_LOCK),
+            Step(
+                name="drop what was long enough in quarantine",
+                phase="drop",
+                sql=("\n".join(drop),),
+                lock=_LOCK,
+                destructive=True,
+            ),
             Step(name="put in quarantine what is old enough", phase="quarantine", sql=("\n".join(rename),), lock=_LOCK),
         ),
         notes=(

@@ -30,6 +30,7 @@ def script_step(name: str, statements: Sequence[Statement], given: Mapping[str, 
         sql=(*waits, "SET XACT_ABORT ON;", "\n".join(lines), "GO"),
         duration=Duration.UNKNOWN,
         transaction=False,
+        destructive=any(one.destroys for one in statements),
     )
 
 

@@ -18,7 +18,7 @@ from hourhand.operations.config import Config
 from hourhand.operations.failures import OperationFailure, Refused
 from hourhand.operations.kind import Kind
 from hourhand.operations.looking import Addresses, LiveLook, looking
-from hourhand.rules.operations import impact, plan_hash, script
+from hourhand.rules.operations import impact, marked, plan_hash, script
 
 
 class Desk:
@@ -60,16 +60,18 @@ class Desk:
         require_support(kind, look.source.dialect)
         _require_seen(config, look.source.dialect)
         try:
-            return kind.plan(config, await kind.inspect(config, look))
+            plan = kind.plan(config, await kind.inspect(config, look))
         except Refused as error:
             raise InvalidInput.one(_field(error), None, str(error)) from error
+        return marked(plan, kind_marks=kind.marks_destructive)
 
     def _script(self, kind: Kind[Any, Any], config: Config) -> Plan:
         require_support(kind, Dialect.SQLSERVER)
         try:
-            return replace(kind.plan(config, kind.script_state(config)), script_only=True)
+            plan = replace(kind.plan(config, kind.script_state(config)), script_only=True)
         except Refused as error:
             raise InvalidInput.one(_field(error), None, str(error)) from error
+        return marked(plan, kind_marks=kind.marks_destructive)
 
 
 def require_support(kind: Kind[Any, Any], dialect: Dialect) -> None:

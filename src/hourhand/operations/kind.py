@@ -29,6 +29,9 @@ class Kind(Generic[C, S]):
     """Where it is not done: why, and what to do in its place."""
     scripts: ClassVar[frozenset[Dialect]] = frozenset({Dialect.SQLSERVER})
     """Where it only writes a script."""
+    marks_destructive: ClassVar[bool] = False
+    """Whether its plans mark every step that is `destructive`. Of a kind that does not say so each step is taken for
+    one, and whoever approves it is asked to be sure."""
 
     def support(self, dialect: Dialect) -> tuple[Support, str]:
         """What it can do there."""

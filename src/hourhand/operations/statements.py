@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from hourhand.model.data_source import Dialect
 
@@ -20,6 +21,13 @@ _READ = {
     dialect: re.compile(rf"(?:{skipped})|(?P<word>;|[^\W\d]\w*)|\S", re.DOTALL) for dialect, skipped in _WORDS.items()
 }
 _READING = frozenset({"SELECT", "WITH", "VALUES", "SHOW", "TABLE", "PRAGMA", "EXPLAIN", "DESCRIBE"})
+_KEEPING = _READING | frozenset(
+    {"ALTER", "ANALYZE", "COMMENT", "CREATE", "GRANT", "INSERT", "OPTIMIZE", "REINDEX", "SET", "VACUUM"}
+)
+_DESTROYING = frozenset(
+    {"ALTER", "CHANGE", "DELETE", "DISCARD", "DROP", "EXCHANGE", "MERGE", "MODIFY", "REPLACE", "TRUNCATE", "UPDATE"}
+)
+"""Behind the first word, and not as in ON DELETE CASCADE or FOR UPDATE: what begins harmlessly may destroy by these."""
 _CONTROL = frozenset({"BEGIN", "START", "COMMIT", "ROLLBACK", "END", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE"})
 _BODIES = frozenset({"FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "PACKAGE"})
 _KEPT_TOGETHER = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "SELECT", "WITH", "DO", "SET", "VALUES"})
@@ -52,6 +60,13 @@ class Statement:
     def reads(self) -> bool:
         """Whether it looks like one that only reads."""
         return self.first in _READING
+
+    @property
+    def destroys(self) -> bool:
+        """Whether it may delete or overwrite something; what is unknown may."""
+        if self.first not in _KEEPING:
+            return True
+        return any(word in _DESTROYING and before not in ("ON", "FOR") for before, word in pairwise(self.words))
 
     @property
     def controls(self) -> bool:

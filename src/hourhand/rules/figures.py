@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import gcd
 from typing import Any
 
 from hourhand.model.errors import InvalidInput
 from hourhand.model.words import Status
+from hourhand.rules import agenda
 from hourhand.rules.histogram import merge, percentile
 
 LOST = "lost"
@@ -74,10 +76,11 @@ def rounded_up(time: datetime, seconds: int) -> datetime:
     return rounded_down(time + timedelta(seconds=seconds) - timedelta.resolution, seconds)
 
 
-def usual_step(begin: datetime, end: datetime) -> int:
-    """The step, in seconds, that shows a period in some hundred points."""
+def usual_step(begin: datetime, end: datetime, timezone: str | None = None) -> int:
+    """The step, in seconds, that shows a period in some hundred points; with a zone, one its clock can have."""
     usual = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR)
-    return next((step for step in usual if (end - begin) / timedelta(seconds=step) <= 300), _fitting(end - begin))  # noqa: PLR2004 - some hundred
+    longest = _fitting(end - begin) if timezone is None else 24 * HOUR * -(-(end - begin) // timedelta(days=300))
+    return next((step for step in usual if (end - begin) / timedelta(seconds=step) <= 300), longest)  # noqa: PLR2004 - some hundred
 
 
 def steps(begin: datetime, end: datetime, step_seconds: int) -> tuple[datetime, datetime, int]:
@@ -100,6 +103,24 @@ def steps(begin: datetime, end: datetime, step_seconds: int) -> tuple[datetime, 
             f"{MOST_POINTS:,}: give a step of at least {_fitting(end - begin)} seconds, or a shorter period",
         )
     return begin, end, points
+
+
+def edges(begin: datetime, end: datetime, step_seconds: int, timezone: str | None = None) -> list[datetime]:
+    """Where the steps of a series begin, and where the last one ends.
+
+    Without a zone they follow each other from the beginning; by the clock of one they begin as those of a load do.
+    """
+    first, last, points = steps(begin, end, step_seconds)
+    if timezone is None:
+        return [*(first + number * timedelta(seconds=step_seconds) for number in range(points)), last]
+    # Until 1972 some clocks were off by seconds, and what ended is counted by whole minutes.
+    return [rounded_down(edge, MINUTE) for edge in agenda.steps(begin, last, step_seconds, timezone)]
+
+
+def unit_of(edges: Sequence[datetime]) -> int:
+    """The longest time, in seconds, that every step is a whole number of; the last one may be cut off."""
+    seconds = [(edge - edges[0]) // timedelta(seconds=1) for edge in edges]
+    return gcd(*seconds[:-1]) or seconds[-1]
 
 
 def _fitting(period: timedelta) -> int:

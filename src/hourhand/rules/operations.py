@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,8 @@ from hourhand.model.data_source import Dialect
 from hourhand.model.errors import InvalidInput
 from hourhand.model.operation import Duration, Impact, Plan, Precondition, Side, Step
 
-_ESTIMATES = frozenset({"rows", "bytes", "disk_bytes"})
+_TOLD = frozenset({"rows", "bytes", "disk_bytes", "destructive"})
+"""What a step says about what it does, and is no part of that."""
 _AGE = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)")
 _SIGNS = {"\n": "\u240a", "\r": "\u240d", "\t": "\u2409"}
 _HASHES = (Dialect.MARIADB, Dialect.MYSQL)
@@ -30,12 +31,16 @@ def plan_hash(plan: Plan) -> str:
         "kind": plan.kind,
         "dialect": plan.dialect.value,
         "config": plan.config,
-        "steps": [
-            {name: value for name, value in asdict(step).items() if name not in _ESTIMATES} for step in plan.steps
-        ],
+        "steps": [{name: value for name, value in asdict(step).items() if name not in _TOLD} for step in plan.steps],
     }
     text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def marked(plan: Plan, *, kind_marks: bool) -> Plan:
+    """Say of every step whether it destroys: what a kind that marks its steps left out does not, of another it may."""
+    steps = [step if step.destructive is not None else replace(step, destructive=not kind_marks) for step in plan.steps]
+    return replace(plan, steps=tuple(steps))
 
 
 def script(plan: Plan) -> str:
@@ -118,7 +123,7 @@ def differences(approved: Plan, now: Plan) -> list[str]:
 
 
 def _said(step: Step) -> dict[str, Any]:
-    return {name: value for name, value in asdict(step).items() if name not in _ESTIMATES}
+    return {name: value for name, value in asdict(step).items() if name not in _TOLD}
 
 
 def cutoff(age: str, now: datetime, *, field: str = "older_than") -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,12 @@ class Address:
     def local(self) -> bool:
         """Whether it is on this machine."""
         return is_loopback(httpx.URL(self.url).host)
+
+    @property
+    def verify(self) -> ssl.SSLContext | bool:
+        """Whom to believe; reading whom the system believes takes longer than most requests, so not without need."""
+        plain = self.local and httpx.URL(self.url).scheme == "http"
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
 
 
 def address_of(settings: Settings) -> Address:

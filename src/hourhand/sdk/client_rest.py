@@ -47,6 +47,7 @@ class RestCalls:
             headers=address.headers,
             timeout=timeout_seconds,
             trust_env=not address.local,  # a proxy has no business between two processes of one machine
+            verify=address.verify,
         )
 
     @classmethod

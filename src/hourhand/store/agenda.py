@@ -14,6 +14,7 @@ from hourhand.model.window import Rest
 from hourhand.store.database import Tx
 from hourhand.store.rests import rests_since
 from hourhand.store.schema import groups, tasks
+from hourhand.store.searching import contains, literally
 from hourhand.store.sql import any_of
 from hourhand.store.statements import Statement
 from hourhand.store.types import Id, Instant, from_micros
@@ -23,8 +24,8 @@ MOST_TASKS = 20_000
 _TICK = timedelta(microseconds=1)
 
 
-@lru_cache(maxsize=4)
-def _clocked(*, grouped: bool, one: bool) -> Statement:
+@lru_cache(maxsize=8)
+def _clocked(*, grouped: bool, one: bool, named: bool) -> Statement:
     query = (
         select(
             tasks.c.id.label("task_id"),
@@ -49,6 +50,8 @@ def _clocked(*, grouped: bool, one: bool) -> Statement:
     )
     if grouped:
         query = query.where(any_of(tasks.c.group_id, "group_ids"))
+    if named:
+        query = query.where(contains(tasks.c.name, "q"))
     return Statement(query.where(tasks.c.id == bindparam("task_id", type_=Id)) if one else query)
 
 
@@ -61,6 +64,7 @@ async def clocked(
     *,
     groups: Collection[int] | None,
     task_id: int | None = None,
+    q: str | None = None,
     place: Place | None = None,
     limit: int = 0,
 ) -> tuple[list[Clocked], list[Rest], bool]:
@@ -69,9 +73,10 @@ async def clocked(
     Who wants no more than the first `limit` instants after a place needs the tasks whose next one lies before it, and
     of the others no more than the first so many.
     """
-    statement = _clocked(grouped=groups is not None, one=task_id is not None)
+    statement = _clocked(grouped=groups is not None, one=task_id is not None, named=q is not None)
     params: dict[str, Any] = {} if groups is None else {"group_ids": sorted(groups)}
     params |= {} if task_id is None else {"task_id": task_id}
+    params |= {} if q is None else {"q": literally(q)}
     rows = await tx.fetch(
         statement,
         **params,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -11,12 +12,14 @@ from typing import Any
 from sqlalchemy import BigInteger, Select, Text, Tuple, bindparam, select, tuple_
 
 from hourhand.model.audit import AuditEntry, AuditFilter, Author, Change
+from hourhand.model.errors import NotFound
 from hourhand.model.page import Page
 from hourhand.model.task import Task
 from hourhand.rules.redaction import redacted
 from hourhand.rules.secret_text import cut, redacted_text
 from hourhand.store import paging
 from hourhand.store.database import Row, Tx
+from hourhand.store.ids import possible
 from hourhand.store.paging import bounded, more_than, read_cursor, within_bytes, write_cursor
 from hourhand.store.rows import definition_json
 from hourhand.store.schema import task_instances, tasks
@@ -33,6 +36,7 @@ STRING_BYTES = 16 * 1024
 RECORD_BYTES = 80 * 1024
 """How much JSON is kept of each of payload, before and after: what is beyond it is left out, and said so."""
 _LEAST = 16
+_TASK = re.compile(r"[0-9]{1,18}", re.ASCII)
 _MARKER = 64
 LOOKED_AT = 10_000
 """How many entries one page looks through for what no index finds; the next page goes on where it stopped."""
@@ -50,6 +54,7 @@ _KEPT = {
     "user_id": Text(),
     "user_name": Text(),
     "request_id": Text(),
+    "task_id": BigInteger(),
 }
 _CHANGES = records("changes", _KEPT)
 _ADD = Statement(
@@ -101,7 +106,22 @@ def _kept(change: Change) -> dict[str, Any]:
         "payload": redacted(payload),
         "before": redacted(before),
         "after": redacted(after) if before is None else redacted(after, before),
+        "task_id": _task_of(change),
     }
+
+
+def _task_of(change: Change) -> int | None:
+    """The task that a change concerns. Entries of before this was kept were told by migration 0005, in the same way."""
+    seen = change.before if change.after is None else change.after
+    named: object = None
+    match change.resource_type:
+        case "task":
+            named = change.resource_id
+        case "instance" if isinstance(seen, Mapping):
+            named = seen.get("task_id")
+        case "pause" | "maintenance-window" if isinstance(seen, Mapping) and seen.get("scope") == "task":
+            named = seen.get("scope_id")
+    return int(str(named)) if named is not None and _TASK.fullmatch(str(named)) else None
 
 
 def _shown(text: str | None, limit: int) -> str | None:
@@ -183,6 +203,7 @@ def entry_of(row: Row) -> AuditEntry:
 LONG = ("payload", "script", "before", "after", "summary")
 """The columns that may be long: no page has more of them than fits into an answer."""
 _RESOURCE = ("resource_type", "resource_id")
+_ONE = Statement(select(audit_logs).where(audit_logs.c.id == bindparam("id", type_=BigInteger)))
 _place_of = tuple_(audit_logs.c.occurred_at, audit_logs.c.id)
 
 
@@ -197,7 +218,7 @@ def _listed(names: tuple[str, ...]) -> Statement:
     return Statement(within_bytes(query, LONG, ("occurred_at", "id"), newest=True))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _looked_at(names: tuple[str, ...]) -> Statement:
     """The place up to which so many entries lie; the index alone tells."""
     query = _filtered(select(audit_logs.c.occurred_at, audit_logs.c.id), names)
@@ -212,12 +233,20 @@ def _filtered(query: Select[Any], names: tuple[str, ...]) -> Select[Any]:
         elif name == "begin":
             query = query.where(audit_logs.c.occurred_at >= bindparam("begin", type_=Instant()))
         else:
-            query = query.where(audit_logs.c[name] == bindparam(name, type_=Text))
+            query = query.where(audit_logs.c[name] == bindparam(name, type_=audit_logs.c[name].type))
     return query.order_by(audit_logs.c.occurred_at.desc(), audit_logs.c.id.desc())
 
 
+async def get_audit(tx: Tx, entry_id: int) -> AuditEntry:
+    """One entry."""
+    rows = await tx.fetch(_ONE, id=entry_id) if possible(entry_id) else []
+    if not rows:
+        raise NotFound("audit entry", entry_id)
+    return entry_of(rows[0])
+
+
 async def list_audit(tx: Tx, wanted: AuditFilter, *, limit: int, cursor: str | None) -> Page[AuditEntry]:
-    """Newest first. One resource's entries, and all of them, have an index; what else is asked for is looked for there.
+    """Newest first. One thing's entries, one task's, and all have an index; what else is asked for is looked for.
 
     That look is bounded, so that a page may have few items, or none, and still be followed by another.
     """
@@ -227,9 +256,8 @@ async def list_audit(tx: Tx, wanted: AuditFilter, *, limit: int, cursor: str | N
     if "end" in params:
         before = min(before, (params.pop("end"), 0))  # where to begin to read, instead of what to pass over
     start = {"before_time": before[0], "before_id": before[1]}
-    indexed = {name: params[name] for name in ("begin", *_RESOURCE) if name in params}
-    if not set(_RESOURCE) <= indexed.keys():
-        indexed = {name: value for name, value in indexed.items() if name == "begin"}
+    found_by = {"begin", "task_id", *(_RESOURCE if set(_RESOURCE) <= params.keys() else ())}
+    indexed = {name: value for name, value in params.items() if name in found_by}
     edge: Sequence[Row] = []
     if params != indexed:
         edge = await tx.fetch(_looked_at(tuple(indexed)), **indexed, **start, passed=LOOKED_AT - 1)

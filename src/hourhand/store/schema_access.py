@@ -113,8 +113,11 @@ audit_logs = Table(
     Column("result", Text, nullable=False),
     Column("sealed_no", BigInteger, unique=True),
     Column("hash", Text),
+    # Whose entries are found together. It follows from the rest of the entry, so that the chain leaves it out.
+    Column("task_id", Id),
     Index("ix_audit_logs_occurred_at", "occurred_at", "id"),
     Index("ix_audit_logs_resource", "resource_type", "resource_id", "occurred_at"),
+    Index("ix_audit_logs_task", "task_id", "occurred_at", "id", **partial("task_id IS NOT NULL")),
     Index("ix_audit_logs_unsealed", "id", **partial("sealed_no IS NULL")),
     sqlite_autoincrement=True,
 )

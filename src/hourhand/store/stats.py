@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from sqlalchemy import ColumnElement, Integer, Select, case, func, select, text,
 
 from hourhand.model.stats import Distribution, Failure, Failures, Overview, Point, Series, Share, Standing, TouchedTask
 from hourhand.model.words import TaskType
-from hourhand.rules.figures import HOUR, MINUTE, Tally, rounded_down, rounded_up, steps
+from hourhand.rules.figures import HOUR, MINUTE, Tally, edges, rounded_down, rounded_up, unit_of
 from hourhand.store import stats_kept
 from hourhand.store.database import Row, Tx
 from hourhand.store.registry import alive_executors, list_groups
@@ -75,15 +76,21 @@ async def series(
     step_seconds: int,
     groups: Collection[int] | None,
     task_type: TaskType | None,
+    timezone: str | None,
 ) -> Series:
-    """Figures step by step."""
-    begin, end, points = steps(begin, end, step_seconds)
-    by_hours = step_seconds % HOUR == 0
-    tallies = await _tallies(
-        tx, ("slot",), begin, end, step_seconds=step_seconds, by_hours=by_hours, groups=groups, task_type=task_type
+    """Figures step by step; where a clock makes steps unequal, by what they have in common."""
+    bounds = edges(begin, end, step_seconds, timezone)
+    begin, *inner, end = bounds
+    unit = unit_of(bounds)
+    # Counters of whole hours are of no use to a clock that is half an hour off.
+    by_hours = all(edge == rounded_down(edge, HOUR) for edge in inner)
+    found = await _tallies(
+        tx, ("slot",), begin, end, step_seconds=unit, by_hours=by_hours, groups=groups, task_type=task_type
     )
-    step = timedelta(seconds=step_seconds)
-    made = (Point(at=begin + number * step, **tallies[(number,)].figures()) for number in range(points))
+    tallies: dict[datetime, Tally] = {edge: Tally() for edge in bounds[:-1]}
+    for (slot,), tally in found.items():
+        tallies[bounds[bisect_right(inner, begin + slot * timedelta(seconds=unit))]].include(tally)
+    made = (Point(at=at, **tally.figures()) for at, tally in tallies.items())
     return Series(begin=begin, end=end, step_seconds=step_seconds, points=tuple(made))
 
 

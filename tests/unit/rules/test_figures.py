@@ -8,7 +8,7 @@ import pytest
 
 from hourhand.model.errors import InvalidInput
 from hourhand.model.stats import Figures
-from hourhand.rules.figures import LOST, MOST_POINTS, Tally, rounded_down, rounded_up, steps, usual_step
+from hourhand.rules.figures import LOST, MOST_POINTS, Tally, edges, rounded_down, rounded_up, steps, unit_of, usual_step
 
 AT = datetime(2026, 11, 15, 10, 20, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -74,6 +74,47 @@ def test_too_many_points_are_refused_with_a_step_that_would_do() -> None:
     with pytest.raises(InvalidInput, match=r"there would be 1,441 points.* at least 120 seconds"):
         steps(AT - 24 * HOUR, AT, 60)
     assert steps(AT - 24 * HOUR, AT, 120)[2] <= MOST_POINTS
+
+
+def test_without_a_zone_steps_follow_each_other_from_the_beginning() -> None:
+    found = edges(AT - HOUR, AT, 1_500)
+    assert [edge - found[0] for edge in found] == [timedelta(minutes=minutes) for minutes in (0, 25, 50, 61)]
+    assert unit_of(found) == 1_500
+    (first, last) = edges(AT - HOUR, AT, 86_400)
+    assert unit_of([first, last]) == (last - first).total_seconds()
+
+
+@pytest.mark.parametrize(("zone", "minutes"), [("Asia/Kolkata", 30), ("Asia/Kathmandu", 15), ("Asia/Shanghai", 0)])
+def test_by_the_clock_of_a_zone_steps_begin_with_its_hours(zone: str, minutes: int) -> None:
+    found = edges(AT - 3 * HOUR, AT, 3_600, zone)
+    assert {edge.minute for edge in found[:-1]} == {minutes}
+    assert found[0] <= AT - 3 * HOUR < found[1]
+    assert found[-1] == rounded_up(AT, 60)
+    assert unit_of(found) == 3_600
+
+
+def test_steps_that_a_clock_makes_unequal_have_something_in_common() -> None:
+    begin = datetime(2026, 10, 24, 22, tzinfo=UTC)
+    days = edges(begin, begin + timedelta(hours=72), 86_400, "Europe/Berlin")
+    assert [edge - begin for edge in days] == [0 * HOUR, 25 * HOUR, 49 * HOUR, 72 * HOUR]
+    assert unit_of(days) == 3_600
+    moved = edges(
+        datetime(2026, 10, 3, 12, tzinfo=UTC), datetime(2026, 10, 3, 18, tzinfo=UTC), 3_600, "Australia/Lord_Howe"
+    )
+    assert unit_of(moved) == 1_800  # by half an hour
+    seconds_off = edges(datetime(1971, 1, 1, tzinfo=UTC), datetime(1971, 1, 1, 3, tzinfo=UTC), 3_600, "Africa/Monrovia")
+    assert unit_of(seconds_off) % 60 == 0
+
+
+@pytest.mark.parametrize("years", [1, 2, 40])
+def test_by_the_clock_of_a_zone_the_usual_step_is_one_it_can_have(years: int) -> None:
+    begin = AT - timedelta(days=365 * years)
+    assert len(edges(begin, AT, usual_step(begin, AT, "Asia/Kolkata"), "Asia/Kolkata")) <= MOST_POINTS
+
+
+def test_a_zone_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="not an IANA time zone"):
+        edges(AT - HOUR, AT, 3_600, "Asia/Kolkatta")
 
 
 def test_a_period_that_ends_before_it_begins_is_refused() -> None:

@@ -13,6 +13,7 @@ from hourhand.rules.operations import (
     differences,
     fraction,
     impact,
+    marked,
     plan_from_json,
     plan_hash,
     plan_to_json,
@@ -30,6 +31,13 @@ ATTACH = Step(
 )
 PLAN = Plan(kind="add_boundary", dialect=Dialect.POSTGRESQL, config={"table": "t"}, steps=(ADD, ATTACH))
 NOW = datetime(2026, 11, 16, 14, 35, 12, 345, tzinfo=UTC)
+
+
+def test_what_a_kind_does_not_mark_destroys_unless_it_marks_its_steps() -> None:
+    plan = replace(PLAN, steps=(replace(ADD, destructive=False), ATTACH, replace(ATTACH, name="x", destructive=True)))
+    assert [step.destructive for step in marked(plan, kind_marks=False).steps] == [False, True, True]
+    assert [step.destructive for step in marked(plan, kind_marks=True).steps] == [False, False, True]
+    assert plan_hash(marked(plan, kind_marks=False)) == plan_hash(plan)
 
 
 def test_estimates_are_no_part_of_what_is_approved() -> None:

@@ -16,6 +16,10 @@ export type Paged<One> = {
   refusal: Refusal | null;
   /** Whether there is more, as far as is known. */
   more: boolean;
+  /** How many pages were read, those without items included. */
+  pages: number;
+  /** Where the next page begins. */
+  cursor: string | null;
   fetching: boolean;
   next: () => void;
   again: () => void;
@@ -48,6 +52,8 @@ export function usePaged<P extends ListPath>(
     first: found.isPending,
     refusal: found.error,
     more: found.hasNextPage,
+    pages: found.data?.pages.length ?? 0,
+    cursor: (found.data?.pages.at(-1) as Page | undefined)?.next_cursor ?? null,
     fetching: found.isFetchingNextPage,
     next: () => void found.fetchNextPage(),
     again: () => void found.refetch(),

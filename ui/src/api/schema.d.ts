@@ -124,9 +124,34 @@ export interface paths {
          *     A page may have fewer items than its limit, or none, and still have a `next_cursor`: what is asked for is rare, and
          *     the next page looks further back.
          *
+         *     Who is limited to some groups asks for one thing within them, and is told what was done to it: by `task_id`, or by
+         *     `resource_type` (`task`, `instance`, `group` or `maintenance-window`) and `resource_id`.
+         *
          *     Needs the role editor.
          */
         get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit-logs/{entry_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One entry
+         * @description 404 also once it is older than entries are kept.
+         *
+         *     Needs the role editor.
+         */
+        get: operations["get_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5315,6 +5340,7 @@ export interface components {
          *       "statements": [
          *         {
          *           "cancellable": true,
+         *           "destructive": false,
          *           "duration": "by size",
          *           "lock": "SHARE UPDATE EXCLUSIVE on public.orders: reads and writes go on",
          *           "phase": "analyze",
@@ -5368,6 +5394,11 @@ export interface components {
             bytes: number | null;
             /** Cancellable */
             cancellable: boolean;
+            /**
+             * Destructive
+             * @description Whether its step deletes or overwrites rows, tables or files of somebody's, as its kind says; of a kind that does not say, true
+             */
+            destructive: boolean;
             /** Disk Bytes */
             disk_bytes: number | null;
             duration: components["schemas"]["Duration"];
@@ -5437,6 +5468,7 @@ export interface components {
          *         "statements": [
          *           {
          *             "cancellable": true,
+         *             "destructive": false,
          *             "duration": "by size",
          *             "lock": "SHARE UPDATE EXCLUSIVE on public.orders: reads and writes go on",
          *             "phase": "analyze",
@@ -8006,6 +8038,8 @@ export interface operations {
                 resource_id?: string | null;
                 resource_type?: string | null;
                 result?: ("done" | "refused") | null;
+                /** @description What concerns this task: itself, its instances, pauses and maintenance windows */
+                task_id?: number | null;
                 /** @description Before this time */
                 to?: string | null;
                 user_id?: string | null;
@@ -8023,6 +8057,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditLogPage"];
+                };
+            };
+            /** @description Refused: a problem in the form of RFC 9457 */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                entry_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditLog"];
                 };
             };
             /** @description Refused: a problem in the form of RFC 9457 */
@@ -9898,6 +9963,8 @@ export interface operations {
                 group?: string | null;
                 /** @description How many items at most */
                 limit?: number;
+                /** @description A part of the task's name, in any case */
+                q?: string | null;
                 /** @description Of this task only */
                 task_id?: number | null;
                 /** @description Before then; by default a day after `from`, at most 366 days */
@@ -10269,6 +10336,8 @@ export interface operations {
                 group?: string | null;
                 /** @description Seconds, or one such as 1m, 5m, 1h, 1d; whole minutes, at most 1,000 steps */
                 step?: string | null;
+                /** @description By whose clock steps begin: parts of a day or whole days; by default none's */
+                timezone?: string | null;
                 /** @description Its end, rounded up; by default now */
                 to?: string | null;
                 /** @description A type of tasks; by default all */

@@ -1,11 +1,12 @@
 // The filters of a list: a search, what is filtered by as chips that can be opened or removed, and a menu of the rest.
 import { CloseOutlined, FilterOutlined, SearchOutlined } from "@ant-design/icons";
 import { Button, Dropdown, Input, Space } from "antd";
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Filters } from "../state/url";
 import { FilterEditor } from "./FilterEditor";
+import { begun, gave, told, wantedOf } from "./typing";
 import "./filterbar.css";
 
 export type FilterField = {
@@ -105,15 +106,20 @@ export function SearchText({
   value: string;
   onChange: (text: string) => void;
 }) {
-  const [typed, setTyped] = useState({ text: value, of: value });
-  const timer = useRef<number | undefined>(undefined);
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-  // The address was changed by somebody else: what was typed before is over.
-  if (typed.of !== value) setTyped({ text: typed.text.trim() === value ? typed.text : value, of: value });
-  const give = (text: string) => {
-    window.clearTimeout(timer.current);
-    if (text.trim() !== value) onChange(text.trim());
-  };
+  const [typing, setTyping] = useState(() => begun(value));
+  const [composing, setComposing] = useState(false);
+  if (typing.of !== value) setTyping(told(typing, value));
+  const wanted = wantedOf(typing);
+  const give = useEffectEvent((text: string) => {
+    setTyping(gave(typing, text));
+    onChange(text);
+  });
+  useEffect(() => {
+    // Half a word of an input method is nothing to look for.
+    if (wanted === null || composing) return;
+    const timer = window.setTimeout(() => give(wanted), TYPING);
+    return () => window.clearTimeout(timer);
+  }, [wanted, composing]);
   return (
     <Input
       className="filterbar-search"
@@ -122,14 +128,15 @@ export function SearchText({
       placeholder={label}
       aria-label={label}
       maxLength={200}
-      value={typed.text}
-      onChange={(event) => {
-        const text = event.target.value;
-        setTyped({ text, of: value });
-        window.clearTimeout(timer.current);
-        timer.current = window.setTimeout(() => give(text), TYPING);
+      value={typing.text}
+      onChange={(event) => setTyping({ ...typing, text: event.target.value })}
+      onCompositionStart={() => setComposing(true)}
+      onCompositionEnd={() => setComposing(false)}
+      onPressEnter={() => {
+        if (wanted === null || composing) return;
+        setTyping(gave(typing, wanted));
+        onChange(wanted);
       }}
-      onPressEnter={() => give(typed.text)}
     />
   );
 }

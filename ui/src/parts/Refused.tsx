@@ -5,9 +5,14 @@ import { useTranslation } from "react-i18next";
 import type { Refusal } from "../api/refusal";
 import { useTold } from "./told";
 
-type Props = { refusal: Refusal | null | undefined; again?: () => void };
+type Props = {
+  refusal: Refusal | null | undefined;
+  again?: () => void;
+  /** For what an address asks for and is not there: nobody needs to be told twice. */
+  close?: () => void;
+};
 
-export function Refused({ refusal, again }: Props) {
+export function Refused({ refusal, again, close }: Props) {
   const { t } = useTranslation("common");
   const told = useTold();
   if (!refusal) return null;
@@ -26,7 +31,10 @@ export function Refused({ refusal, again }: Props) {
           )}
         </>
       }
-      action={again && <Button onClick={again}>{t("again")}</Button>}
+      action={
+        (again && <Button onClick={again}>{t("again")}</Button>) ??
+        (close && <Button onClick={close}>{t("close")}</Button>)
+      }
     />
   );
 }

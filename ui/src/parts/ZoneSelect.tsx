@@ -1,27 +1,57 @@
-// A time zone to choose: all that the browser knows, with what their clocks are ahead by.
+// A time zone to choose: all that the browser knows, with what their clocks are ahead by. The reader's own comes first.
 import { Select } from "antd";
+import { useMemo, useState, type AriaAttributes } from "react";
+import { useTranslation } from "react-i18next";
 
-const zones = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+import { browserZone } from "../time/format";
+import { allZones, callOf, matches, offsetOf } from "../time/zones";
 
-function ahead(zone: string): string {
-  const parts = new Intl.DateTimeFormat("en", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(new Date());
-  return parts.find((part) => part.type === "timeZoneName")?.value.replace("GMT", "UTC") ?? "";
-}
+type Props = AriaAttributes & {
+  id?: string;
+  value?: string;
+  onChange?: (zone: string) => void;
+  label?: string;
+  status?: "error";
+  className?: string;
+};
 
-type Props = { id?: string; value?: string; onChange?: (zone: string) => void; label?: string };
-
-export function ZoneSelect({ id, value, onChange, label }: Props) {
+export function ZoneSelect({ value = "UTC", onChange, label, ...rest }: Props) {
+  const { t, i18n } = useTranslation("zones");
+  const [opened, setOpened] = useState(false);
+  // Four hundred offsets are worked out only for who opens the list.
+  const options = useMemo(() => {
+    const now = new Date();
+    const mine = browserZone();
+    const first = [...new Set([value, mine, "UTC"])];
+    const all = opened ? [...first, ...allZones().filter((one) => !first.includes(one))] : first;
+    return all.map((one) => ({
+      value: one,
+      label: one,
+      offset: offsetOf(one, now),
+      call: opened ? callOf(one, i18n.language, now) : "",
+      mine: one === mine,
+    }));
+  }, [opened, value, i18n.language]);
   return (
-    <Select<string>
-      id={id}
-      showSearch
-      value={value}
-      onChange={onChange}
+    <Select<string, (typeof options)[number]>
+      {...rest}
       aria-label={label}
-      options={zones.map((zone) => ({ value: zone, label: zone }))}
-      optionRender={({ value: zone }) => (
+      showSearch={{
+        filterOption: (typed, option) =>
+          option !== undefined && matches(typed, `${option.value} ${option.offset} ${option.call}`),
+      }}
+      popupMatchSelectWidth={false}
+      value={value}
+      onOpenChange={(open) => open && setOpened(true)}
+      onChange={onChange}
+      options={options}
+      labelRender={({ value: zone }) => `${String(zone)} (${offsetOf(String(zone), new Date())})`}
+      optionRender={({ data }) => (
         <span className="zone-option">
-          {zone} <span className="dim">{ahead(String(zone))}</span>
+          <span>
+            {data.value} <span className="dim">{data.mine ? t("mine") : data.call}</span>
+          </span>
+          <span className="dim number">{data.offset}</span>
         </span>
       )}
     />

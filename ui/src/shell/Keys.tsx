@@ -2,18 +2,21 @@
 import { Modal } from "antd";
 import { useTranslation } from "react-i18next";
 
-import { reaches, useMe } from "../state/session";
-import { PAGES } from "./pages";
+import { usePages } from "./reached";
 
 export function Keys({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { t } = useTranslation("shell");
-  const me = useMe();
-  const pages = PAGES.filter((page) => reaches(me.role, page.least) && !(page.whole && me.groups !== null));
+  const pages = usePages();
   const lists: [string, string][] = [
     ["j", t("keys.down")],
     ["k", t("keys.up")],
     ["Enter", t("keys.open")],
     ["x", t("keys.select")],
+  ];
+  const log: [string, string][] = [
+    ["↑ ↓", t("keys.line")],
+    ["Shift ↑ ↓", t("keys.lines")],
+    ["Enter", t("keys.link")],
   ];
   const general: [string, string][] = [
     ["/", t("keys.search")],
@@ -27,6 +30,7 @@ export function Keys({ open, onClose }: { open: boolean; onClose: () => void }) 
         <div>
           <Group name={t("keys.everywhere")} rows={general} />
           <Group name={t("keys.lists")} rows={lists} />
+          <Group name={t("keys.log")} rows={log} />
         </div>
       </div>
     </Modal>

@@ -8,12 +8,12 @@ import { useTranslation } from "react-i18next";
 
 import { listen } from "../api/live";
 import { useGoto } from "../parts/Goto";
-import { reaches, Session, type Me } from "../state/session";
+import { Session } from "../state/session";
 import { Header } from "./Header";
 import { Keys } from "./Keys";
 import { Logo } from "./Logo";
-import { PAGES } from "./pages";
 import { Palette } from "./Palette";
+import { pagesOf, usePages } from "./reached";
 import { useShortcuts } from "./shortcuts";
 
 export function Shell() {
@@ -26,7 +26,7 @@ export function Shell() {
   useGoto();
   useEffect(() => listen(queries, me.groups !== null), [queries, me]);
   const [keys, setKeys] = useState(false);
-  useShortcuts({ search: () => setPalette(true), help: () => setKeys(true) });
+  useShortcuts({ pages: pagesOf(me), search: () => setPalette(true), help: () => setKeys(true) });
 
   return (
     <Session value={me}>
@@ -37,7 +37,7 @@ export function Shell() {
         <Layout.Sider width={196} breakpoint="lg" collapsedWidth={52} className="sider">
           <Logo />
           <nav aria-label={t("navigation")}>
-            <Navigation me={me} path={path} />
+            <Navigation path={path} />
           </nav>
         </Layout.Sider>
         <Layout>
@@ -57,7 +57,7 @@ export function Shell() {
         </Layout>
       </Layout>
       <Drawer open={drawer} onClose={() => setDrawer(false)} placement="left" size={240} title={<Logo />}>
-        <Navigation me={me} path={path} onGone={() => setDrawer(false)} />
+        <Navigation path={path} onGone={() => setDrawer(false)} />
       </Drawer>
       <Palette open={palette} onClose={() => setPalette(false)} onHelp={() => setKeys(true)} />
       <Keys open={keys} onClose={() => setKeys(false)} />
@@ -65,9 +65,9 @@ export function Shell() {
   );
 }
 
-function Navigation({ me, path, onGone }: { me: Me; path: string; onGone?: () => void }) {
+function Navigation({ path, onGone }: { path: string; onGone?: () => void }) {
   const { t } = useTranslation("shell");
-  const seen = PAGES.filter((page) => reaches(me.role, page.least) && !(page.whole && me.groups !== null));
+  const seen = usePages();
   const here = [...seen].reverse().find((page) => path === page.path || path.startsWith(`${page.path}/`));
   return (
     <Menu

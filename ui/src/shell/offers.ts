@@ -5,10 +5,11 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../api/actions";
 import { useGet } from "../api/queries";
 import { choose, useDark, usePreferences } from "../state/preferences";
-import { reaches, signOut, useMay, useMe } from "../state/session";
+import { signOut, useMay } from "../state/session";
 import { useStore } from "../state/store";
 import { instanceOf, matches, sections, type Offer, type Section } from "./found";
 import { PAGES } from "./pages";
+import { usePages } from "./reached";
 import { recent } from "./recent";
 
 type Acts = { pause: () => void; help: () => void };
@@ -57,7 +58,7 @@ export function useOffers(wanted: string, acts: Acts): Section[] {
     { name: t("search.taskSection"), offers: named },
     { name: t("search.groupSection"), offers: fitting(grouped) },
     { name: t("search.recentSection"), offers: fitting(useRecent()).slice(0, RECENT) },
-    { name: t("search.pageSection"), offers: fitting(usePages()) },
+    { name: t("search.pageSection"), offers: fitting(usePageOffers()) },
     { name: t("search.actSection"), offers: fitting(useActs(acts)) },
     { name: t("search.moreSection"), offers: instances.slice(numbered.length) },
   );
@@ -71,10 +72,9 @@ function useRecent(): Offer[] {
     .map(({ path, title }) => ({ key: `recent ${path}`, label: title, go: { to: path } }));
 }
 
-function usePages(): Offer[] {
+function usePageOffers(): Offer[] {
   const { t } = useTranslation("shell");
-  const me = useMe();
-  return PAGES.filter((page) => reaches(me.role, page.least) && !(page.whole && me.groups !== null)).map((page) => ({
+  return usePages().map((page) => ({
     key: page.path,
     label: t(`pages.${page.name}`),
     hint: `g ${page.key}`,

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
-import { PAGES } from "./pages";
+import type { PageEntry } from "./pages";
 import { select, step } from "./rows";
 
 const PATIENCE = 1_200;
@@ -19,7 +19,14 @@ function covered(): boolean {
   return [...document.querySelectorAll<HTMLElement>("[role='dialog']")].some((one) => one.offsetParent !== null);
 }
 
-export function useShortcuts(acts: { search: () => void; help: () => void }): void {
+type Acts = {
+  /** Those that the caller may see: a key to another does nothing. */
+  pages: readonly PageEntry[];
+  search: () => void;
+  help: () => void;
+};
+
+export function useShortcuts(acts: Acts): void {
   const navigate = useNavigate();
   const current = useRef(acts);
   useEffect(() => {
@@ -41,7 +48,7 @@ export function useShortcuts(acts: { search: () => void; help: () => void }): vo
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || covered()) return;
       if (Date.now() - going <= PATIENCE) {
         going = 0;
-        const page = PAGES.find((one) => one.key === event.key);
+        const page = current.current.pages.find((one) => one.key === event.key);
         if (page === undefined) return;
         event.preventDefault();
         void navigate({ to: page.path });

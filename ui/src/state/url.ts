@@ -1,5 +1,6 @@
 // Filters live in the address: what is seen can be sent to somebody, and going back goes back.
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
 
 export type Filters = Record<string, string>;
 
@@ -7,14 +8,19 @@ export type Filters = Record<string, string>;
 export function useFilters(): [Filters, (change: Record<string, string | null | undefined>) => void] {
   const search: Filters = useSearch({ strict: false });
   const navigate = useNavigate();
-  function change(next: Record<string, string | null | undefined>) {
-    // By what the address is then, not by what it was when this was drawn: two changes in a row must both hold.
-    const merged = (now: Filters) =>
-      Object.fromEntries(
-        Object.entries({ ...now, ...next }).filter((entry): entry is [string, string] => Boolean(entry[1])),
-      );
-    void navigate({ to: ".", search: merged as never, replace: true });
-  }
+  // One function for good: who hands it to a thousand rows must not draw them anew for it.
+  const change = useCallback(
+    (next: Record<string, string | null | undefined>) => {
+      // By what the address is then, not by what it was when this was drawn: two changes in a row must both hold.
+      const merged = (now: Filters) =>
+        Object.fromEntries(
+          Object.entries({ ...now, ...next }).filter((entry): entry is [string, string] => Boolean(entry[1])),
+        );
+      // Who filters stays where they are: what was scrolled meanwhile must not be put back.
+      void navigate({ to: ".", search: merged as never, replace: true, resetScroll: false });
+    },
+    [navigate],
+  );
   return [search, change];
 }
 

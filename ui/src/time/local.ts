@@ -2,8 +2,8 @@
 import { partsIn } from "./format";
 
 /** As an `<input type="datetime-local">` has it: 2026-11-16T09:30. */
-export function wallClock(instant: Date, zone: string): string {
-  const { date, clock } = partsIn(instant, zone, { seconds: false });
+export function wallClock(instant: Date, zone: string, { seconds = false } = {}): string {
+  const { date, clock } = partsIn(instant, zone, { seconds });
   return `${date}T${clock}`;
 }
 

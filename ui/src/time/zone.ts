@@ -4,8 +4,11 @@ import { usePreferences } from "../state/preferences";
 
 /** The zone to show times in: the task's where one is given and chosen, else UTC or the browser's. */
 export function useZone(task?: string | null): string {
+  return useZones()(task);
+}
+
+/** The same, for many. */
+export function useZones(): (task?: string | null) => string {
   const { clock } = usePreferences();
-  if (clock === "utc") return "UTC";
-  if (clock === "task" && task) return task;
-  return browserZone();
+  return (task) => (clock === "utc" ? "UTC" : clock === "task" && task ? task : browserZone());
 }

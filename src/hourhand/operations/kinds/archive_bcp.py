@@ -96,6 +96,7 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
     kind: ClassVar[str] = "archive_bcp"
     number: ClassVar[int] = 31
     title: ClassVar[str] = "Archive rows to files, and delete them once the files are verified"
+    marks_destructive: ClassVar[bool] = True
     config = ArchiveConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",
@@ -149,7 +150,8 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
             deletes = tuple(sql for lo in lows for sql in source.delete_sql(lo=lo))
             steps.append(
                 Step(name="delete what was archived", phase="delete", sql=deletes, action="delete", values=values,
-                     lock=_LOCKS[state.table.dialect].format(state.table.shown), duration=Duration.BY_SIZE, weight=5)
+                     lock=_LOCKS[state.table.dialect].format(state.table.shown), duration=Duration.BY_SIZE, weight=5,
+                     destructive=True)
             )  # fmt: skip
         return Plan(
             kind=self.kind,

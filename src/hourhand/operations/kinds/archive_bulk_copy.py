@@ -34,6 +34,7 @@ class ArchiveBulkCopy(Kind[BulkCopyConfig, State]):
     kind: ClassVar[str] = "archive_bulk_copy"
     number: ClassVar[int] = 32
     title: ClassVar[str] = "Move or copy rows to another table or server, exactly once"
+    marks_destructive: ClassVar[bool] = True
     config = BulkCopyConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",
@@ -70,6 +71,7 @@ class ArchiveBulkCopy(Kind[BulkCopyConfig, State]):
                 weight=90,
                 action="move",
                 values={"route": route.plain()},
+                destructive=route.delete or route.replace,
             ),
             *_indexes(state),
             Step(name="verify", phase="verify", action="check", values={"route": route.plain()}),

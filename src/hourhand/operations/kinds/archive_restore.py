@@ -77,6 +77,7 @@ class ArchiveRestore(Kind[RestoreConfig, State]):
     kind: ClassVar[str] = "archive_restore"
     number: ClassVar[int] = 33
     title: ClassVar[str] = "Bring archived rows back from their files"
+    marks_destructive: ClassVar[bool] = True
     config = RestoreConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",

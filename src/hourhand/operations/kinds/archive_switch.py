@@ -31,6 +31,7 @@ class ArchiveSwitch(Kind[SwitchConfig, SwitchState]):
     kind: ClassVar[str] = KIND
     number: ClassVar[int] = 30
     title: ClassVar[str] = "Switch old partitions out of a table"
+    marks_destructive: ClassVar[bool] = True
     config = SwitchConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",

@@ -91,6 +91,7 @@ class Custom(Kind[CustomConfig, State]):
     kind: ClassVar[str] = "custom"
     number: ClassVar[int] = 90
     title: ClassVar[str] = "Execute statements of one's own, each exactly once"
+    marks_destructive: ClassVar[bool] = True
     config = CustomConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",
@@ -240,6 +241,7 @@ def _step(
         transaction=together,
         done_check=given.check_sql,
         action="statements",
+        destructive=any(one.destroys for one in statements),
         values={
             "marked": marked,
             "table": table,

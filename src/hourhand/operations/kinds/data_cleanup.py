@@ -48,6 +48,7 @@ class DataCleanup(Kind[DataCleanupConfig, Rows | None]):
     kind: ClassVar[str] = "data_cleanup"
     number: ClassVar[int] = 50
     title: ClassVar[str] = "Delete rows that are no longer needed"
+    marks_destructive: ClassVar[bool] = True
     config = DataCleanupConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",

@@ -74,6 +74,7 @@ class DatabaseBackup(Kind[BackupConfig, State]):
     kind: ClassVar[str] = "database_backup"
     number: ClassVar[int] = 72
     title: ClassVar[str] = "Back a database up, and read the backup back"
+    marks_destructive: ClassVar[bool] = True
     config = BackupConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",
@@ -289,4 +290,5 @@ def _step(name: str, phase: str, said: str, action: str, *, weight: float = 1.0,
         weight=weight,
         action=action,
         values=values,
+        destructive=action == "retain",
     )

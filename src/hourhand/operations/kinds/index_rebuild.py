@@ -58,6 +58,7 @@ class IndexRebuild(Kind[IndexConfig, State]):
     kind: ClassVar[str] = "index_rebuild"
     number: ClassVar[int] = 70
     title: ClassVar[str] = "Build bloated indexes anew"
+    marks_destructive: ClassVar[bool] = True
     config = IndexConfig
     example: ClassVar[Mapping[str, Any]] = {"data_source": "shop", "table": "orders", "min_bloat_pct": 30}
 

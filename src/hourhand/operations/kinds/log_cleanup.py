@@ -78,6 +78,7 @@ class LogCleanup(Kind[LogCleanupConfig, State]):
     kind: ClassVar[str] = "log_cleanup"
     number: ClassVar[int] = 51
     title: ClassVar[str] = "Delete old log rows and log files"
+    marks_destructive: ClassVar[bool] = True
     config = LogCleanupConfig
     example: ClassVar[Mapping[str, Any]] = {
         "data_source": "shop",

@@ -60,6 +60,7 @@ class Sample(Kind[SampleConfig, State]):
     kind: ClassVar[str] = "sample"
     number: ClassVar[int] = 99
     title: ClassVar[str] = "Make a sample table to try the other operations on"
+    marks_destructive: ClassVar[bool] = True
     config = SampleConfig
     example: ClassVar[Mapping[str, Any]] = {"data_source": "shop", "rows": 100_000}
     refused: ClassVar[Mapping[Dialect, str]] = {

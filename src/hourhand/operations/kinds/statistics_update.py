@@ -58,6 +58,7 @@ class StatisticsUpdate(Kind[StatisticsConfig, State]):
     kind: ClassVar[str] = "statistics_update"
     number: ClassVar[int] = 71
     title: ClassVar[str] = "Bring the statistics of tables up to date"
+    marks_destructive: ClassVar[bool] = True
     config = StatisticsConfig
     example: ClassVar[Mapping[str, Any]] = {"data_source": "shop", "tables": ["orders"]}
 

@@ -89,6 +89,7 @@ class TempTableCleanup(Kind[TempTableConfig, State]):
     kind: ClassVar[str] = "temp_table_cleanup"
     number: ClassVar[int] = 52
     title: ClassVar[str] = "Put left-over tables in quarantine, and drop them later"
+    marks_destructive: ClassVar[bool] = True
     config = TempTableConfig
     example: ClassVar[Mapping[str, Any]] = {"data_source": "shop", "name_pattern": "tmp_*", "min_age": "14d"}
 
@@ -204,6 +205,7 @@ def _step(state: State, phase: str, name: str, sql: tuple[str, ...], done: str, 
         lock=_LOCKS[state.dialect].format(name),
         transaction=state.dialect in (Dialect.POSTGRESQL, Dialect.SQLITE),
         done_check=done,
+        destructive=phase == "drop",
         values={"table": name, **values},
     )
 

@@ -36,6 +36,8 @@ class BoundaryKind(Kind[C, BoundaryState]):
     """Derive from it, and say by `planned` which of the dialect's functions plans."""
 
     refused: ClassVar = {Dialect.SQLITE: NO_PARTITIONS}
+    marks_destructive: ClassVar[bool] = True
+    """No rows are lost by moving bounds: what is dropped is empty, or was copied."""
 
     async def inspect(self, config: C, look: Look) -> BoundaryState:
         """The table, which must be partitioned by ranges, and what the dialect looks at beside it."""

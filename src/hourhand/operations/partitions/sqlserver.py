@@ -88,10 +88,12 @@ def found_step(table: Table, filegroup: str | None = None) -> Step:
     )
 
 
-def script_step(name: str, phase: str, *sql: str, lock: str | None = None) -> Step:
+def script_step(name: str, phase: str, *sql: str, lock: str | None = None, destructive: bool = False) -> Step:
     """A step of a script."""
     duration = Duration.UNKNOWN if lock else Duration.MOMENT
-    return Step(name=name, phase=phase, sql=sql, lock=lock, transaction=False, duration=duration)
+    return Step(
+        name=name, phase=phase, sql=sql, lock=lock, transaction=False, duration=duration, destructive=destructive
+    )
 
 
 def stop_if(condition: str, number: int, message: str) -> str:

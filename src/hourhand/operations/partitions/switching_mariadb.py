@@ -247,6 +247,7 @@ def _dropped(dialect: Dialect, one: Leaving) -> Step:
         lock=f"EXCLUSIVE metadata lock on {one.shown}, which nobody else uses",
         transaction=False,
         done_check=f"SELECT NOT EXISTS (SELECT 1 FROM information_schema.TABLES WHERE {place}) AS done",  # noqa: S608
+        destructive=True,
     )
 
 

@@ -214,6 +214,7 @@ def _dropped(one: Leaving) -> Step:
         sql=(f"DROP TABLE {one.target_sql(PG)}",),
         lock=f"ACCESS EXCLUSIVE on {one.shown}, and for a moment on the tables that its foreign keys name",
         done_check=f"SELECT to_regclass({literal(PG, one.target_sql(PG))}) IS NULL AS done",
+        destructive=True,
     )
 
 

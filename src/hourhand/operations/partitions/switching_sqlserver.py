@@ -130,4 +130,5 @@ def _truncated(state: SwitchState) -> Step:
         "drop",
         repeated("EXISTS (SELECT 1 FROM @leaving)", body),
         lock=f"Sch-M on {line(state.table.shown)}, for a moment",
+        destructive=True,
     )

@@ -50,7 +50,7 @@ def plan_archive(config: ArchiveConfig, table: Table) -> Plan:
         steps.append(
             Step(name="delete what was archived", phase="delete", sql=_deleted(table.sql, where),
                  lock=f"row locks on {table.shown}, {_CHUNK} rows at a time", duration=Duration.BY_SIZE,
-                 transaction=False)
+                 transaction=False, destructive=True)
         )  # fmt: skip
     steps.append(Step(name=f"drop {beside}", phase="clean", sql=(f"DROP TABLE {again}",)))
     return Plan(

@@ -48,6 +48,7 @@ def tsql_plan(kind: str, config: Any) -> Plan:  # noqa: ANN401 - a BulkCopyConfi
             lock=f"rows of {source}, chunk by chunk",
             duration=Duration.BY_SIZE,
             transaction=False,
+            destructive=config.delete_source or config.on_conflict == "replace",
         )
     )
     columns = "the target needs the same columns in the same order, and a unique key; identity columns of it: "

@@ -28,6 +28,7 @@ class Agenda(Transactions):
         *,
         groups: Collection[int] | None = None,
         task_id: int | None = None,
+        q: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Upcoming:
@@ -42,7 +43,7 @@ class Agenda(Transactions):
             return Upcoming((), None, truncated=False)
         start = (begin, 0) if after is None else max((begin, 0), after)
         tasks, rests, truncated = await self._read(
-            lambda tx: agenda.clocked(tx, end, groups=groups, task_id=task_id, place=start, limit=limit + 1)
+            lambda tx: agenda.clocked(tx, end, groups=groups, task_id=task_id, q=q, place=start, limit=limit + 1)
         )
         found = rule.Agenda(tasks, rests)
 

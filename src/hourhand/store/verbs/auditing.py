@@ -16,6 +16,9 @@ class Auditing(Transactions):
     async def record(self, change: Change) -> None:
         await self._write(lambda tx: audit.record(tx, self._author, [change]))
 
+    async def get_audit(self, entry_id: int) -> AuditEntry:
+        return await self._read(lambda tx: audit.get_audit(tx, entry_id))
+
     async def list_audit(
         self, wanted: AuditFilter | None = None, *, limit: int = 50, cursor: str | None = None
     ) -> Page[AuditEntry]:

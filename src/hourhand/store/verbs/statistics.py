@@ -41,9 +41,12 @@ class Statistics(Transactions):
         step_seconds: int,
         groups: Collection[int] | None = None,
         task_type: TaskType | None = None,
+        timezone: str | None = None,
     ) -> Series:
         return await self._read(
-            lambda tx: stats.series(tx, begin, end, step_seconds=step_seconds, groups=groups, task_type=task_type)
+            lambda tx: stats.series(
+                tx, begin, end, step_seconds=step_seconds, groups=groups, task_type=task_type, timezone=timezone
+            )
         )
 
     async def distribution(

@@ -1,14 +1,13 @@
 // All live sessions of browsers, and ending one.
-import { Button, Popconfirm, Table, type TableColumnsType } from "antd";
+import { Button, Popconfirm, type TableColumnsType } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { usePaged } from "../../api/paged";
 import type { components } from "../../api/schema";
-import { Refused } from "../../parts/Refused";
+import { Listing } from "../../parts/Listing";
 import { Time } from "../../parts/Time";
-import { More } from "./More";
 
 type Session = components["schemas"]["Session"];
 
@@ -62,18 +61,7 @@ export function Sessions() {
       <div className="access-bar">
         <span className="dim">{t("sessions.about")}</span>
       </div>
-      <Refused refusal={sessions.refusal} again={sessions.again} />
-      <Table<Session>
-        className="cards"
-        size="small"
-        rowKey="id"
-        columns={columns}
-        dataSource={sessions.items}
-        loading={sessions.first}
-        pagination={false}
-        scroll={{ x: 900 }}
-      />
-      <More list={sessions} />
+      <Listing list={sessions} columns={columns} width={900} none={t("common:none")} />
     </>
   );
 }

@@ -24,6 +24,7 @@ export function SignInPage() {
   const router = useRouter();
   const queries = useQueryClient();
   const [told, setTold] = useState<string | null>(null);
+  const [linked, setLinked] = useState<string | null>(null);
   const me = useQuery<Me, Refusal>({ queryKey: ["sign-in"], queryFn: whoAmI, retry: false, gcTime: 0 });
   const next = placeAfter(search.next, window.location.origin);
 
@@ -45,17 +46,27 @@ export function SignInPage() {
     document.title = `${t("signIn.title")} · Hourhand`;
   }, [t]);
   const { run } = come;
+  const { refetch } = me;
   useEffect(() => {
-    const begin = () => {
+    const begin = async () => {
       const token = takeToken();
-      if (token !== null) void run({ token });
+      if (token === null) return;
+      // A link must not make somebody else of who is signed in without their word.
+      const { data } = await refetch();
+      if (data) setLinked(token);
+      else await run({ token });
     };
-    begin();
-    window.addEventListener("hashchange", begin);
-    return () => window.removeEventListener("hashchange", begin);
+    const again = () => void begin();
+    again();
+    window.addEventListener("hashchange", again);
+    return () => window.removeEventListener("hashchange", again);
     // The token is taken once, whatever is drawn again.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
+  function use(token: string) {
+    setLinked(null);
+    void run({ token });
+  }
 
   return (
     <div className="access-sign-in">
@@ -71,6 +82,8 @@ export function SignInPage() {
           <Refused refusal={come.refusal} />
           {me.isPending || (come.pending && !me.isError) ? (
             <Skeleton active title={false} paragraph={{ rows: 4 }} />
+          ) : me.data && linked !== null ? (
+            <Linked me={me.data} onUse={() => use(linked)} onStay={() => setLinked(null)} />
           ) : me.data && !leave.pending ? (
             <Known me={me.data} onGo={enter} onLeave={() => void leave.run()} />
           ) : (
@@ -85,6 +98,21 @@ export function SignInPage() {
         </p>
       </main>
     </div>
+  );
+}
+
+function Linked({ me, onUse, onStay }: { me: Me; onUse: () => void; onStay: () => void }) {
+  const { t } = useTranslation("access");
+  return (
+    <>
+      <p role="status">{t("signIn.linked", { name: me.name, role: t(`common:role.${me.role}`) })}</p>
+      <div className="access-row">
+        <Button type="primary" onClick={onStay}>
+          {t("signIn.stay", { name: me.name })}
+        </Button>
+        <Button onClick={onUse}>{t("signIn.useLink")}</Button>
+      </div>
+    </>
   );
 }
 

@@ -1,19 +1,18 @@
 // Tokens for programs: made, and shown once; revoked at once.
 import { PlusOutlined } from "@ant-design/icons";
-import { Button, Popconfirm, Switch, Table, Tag, type TableColumnsType } from "antd";
+import { Button, Popconfirm, Switch, Tag, type TableColumnsType } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { usePaged } from "../../api/paged";
 import type { components } from "../../api/schema";
-import { Refused } from "../../parts/Refused";
+import { Listing } from "../../parts/Listing";
 import { Time } from "../../parts/Time";
 import { useMe } from "../../state/session";
 import { useFilters } from "../../state/url";
 import { useNow } from "../../time/now";
 import { Limits } from "./Limits";
-import { More } from "./More";
 import { TokenForm } from "./TokenForm";
 
 type Token = components["schemas"]["Token"];
@@ -102,20 +101,14 @@ export function Tokens() {
           {t("tokens.new")}
         </Button>
       </div>
-      <Refused refusal={tokens.refusal} again={tokens.again} />
-      <Table<Token>
-        className="cards"
-        size="small"
-        rowKey="id"
+      <Listing
+        list={tokens}
         columns={columns}
-        dataSource={tokens.items.filter((token) => all || !ended(token))}
+        width={920}
+        none={t("tokens.none")}
+        rows={tokens.items.filter((token) => all || !ended(token))}
         rowClassName={(token) => (ended(token) ? "access-ended" : "")}
-        loading={tokens.first}
-        pagination={false}
-        scroll={{ x: 920 }}
-        locale={{ emptyText: t("tokens.none") }}
       />
-      <More list={tokens} />
       {filters.token === "new" && <TokenForm onClose={() => change({ token: null })} />}
     </>
   );

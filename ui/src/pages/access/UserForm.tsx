@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { AuditedFold } from "../../parts/Audited";
 import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { useMe, type Role } from "../../state/session";
@@ -85,6 +86,7 @@ export function UserForm({ user, onClose }: { user: User | null; onClose: () => 
           <Input.Password autoComplete="new-password" maxLength={1000} />
         </Form.Item>
       </Form>
+      {user !== null && <AuditedFold of={{ type: "user", id: user.id }} />}
     </Drawer>
   );
 }

@@ -1,18 +1,20 @@
 // People with a password: made, limited, disabled, given a new password, removed.
 import { PlusOutlined } from "@ant-design/icons";
-import { Button, Popconfirm, Space, Table, Tag, type TableColumnsType } from "antd";
+import { Button, Popconfirm, Space, Tag, type TableColumnsType } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { usePaged } from "../../api/paged";
+import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { Listing } from "../../parts/Listing";
+import { numberOf } from "../../parts/places";
 import { Refused } from "../../parts/Refused";
 import { Time } from "../../parts/Time";
 import { useMe } from "../../state/session";
 import { useFilters } from "../../state/url";
 import { Limits } from "./Limits";
-import { More } from "./More";
 import { UserForm } from "./UserForm";
 
 type User = components["schemas"]["User"];
@@ -90,7 +92,15 @@ export function Users() {
       ),
     },
   ];
-  const open = users.items.find((user) => String(user.id) === filters.user);
+  // Who follows a link may ask for one that is on none of the pages that were loaded.
+  const wanted = numberOf(filters.user);
+  const listed = users.items.find((user) => user.id === wanted);
+  const fetched = useGet(
+    "/api/v1/users/{user_id}",
+    { path: { user_id: wanted ?? 0 } },
+    { enabled: wanted !== null && !users.first && listed === undefined },
+  );
+  const open = listed ?? (wanted === null ? undefined : fetched.data);
   return (
     <>
       <div className="access-bar">
@@ -99,19 +109,8 @@ export function Users() {
           {t("users.new")}
         </Button>
       </div>
-      <Refused refusal={users.refusal} again={users.again} />
-      <Table<User>
-        className="cards"
-        size="small"
-        rowKey="id"
-        columns={columns}
-        dataSource={users.items}
-        loading={users.first}
-        pagination={false}
-        scroll={{ x: 860 }}
-        locale={{ emptyText: t("users.none") }}
-      />
-      <More list={users} />
+      <Refused refusal={fetched.error} close={() => change({ user: null })} />
+      <Listing list={users} columns={columns} width={860} none={t("users.none")} />
       {(filters.user === "new" || open) && (
         <UserForm key={filters.user} user={open ?? null} onClose={() => change({ user: null })} />
       )}

@@ -10,7 +10,8 @@ export function placeAfter(next: string | undefined, origin: string): string {
     return "/";
   }
   // "//host", "/\host" and the like are other hosts to a browser, however they are written.
-  if (wanted.origin !== origin || wanted.pathname === "/sign-in") return "/";
+  const elsewhere = wanted.origin !== origin || wanted.pathname.startsWith("//");
+  if (elsewhere || wanted.pathname === "/sign-in") return "/";
   return wanted.pathname + wanted.search + wanted.hash;
 }
 

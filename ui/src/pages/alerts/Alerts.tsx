@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import { usePaged } from "../../api/paged";
 import { useGet } from "../../api/queries";
 import { Page } from "../../parts/Page";
+import { numberOf } from "../../parts/places";
 import { Refused } from "../../parts/Refused";
 import { useMay } from "../../state/session";
 import { useFilters } from "../../state/url";
@@ -21,7 +22,15 @@ export function AlertsPage() {
   const may = useMay("editor", { whole: true });
   const now = useGet("/api/v1/alerts", { query: { limit: 1 } });
   const rules = usePaged("/api/v1/alert-rules", { limit: 200 });
-  const open = rules.items.find((rule) => String(rule.id) === filters.rule);
+  // Who follows a link may ask for one that is on none of the pages that were loaded.
+  const wanted = numberOf(filters.rule);
+  const listed = rules.items.find((rule) => rule.id === wanted);
+  const fetched = useGet(
+    "/api/v1/alert-rules/{rule_id}",
+    { path: { rule_id: wanted ?? 0 } },
+    { enabled: wanted !== null && !rules.first && listed === undefined },
+  );
+  const open = listed ?? (wanted === null ? undefined : fetched.data);
   return (
     <Page
       title={t("title")}
@@ -35,6 +44,7 @@ export function AlertsPage() {
       }
     >
       <Refused refusal={now.error} again={() => void now.refetch()} />
+      <Refused refusal={fetched.error} close={() => change({ rule: null })} />
       <Firing firing={now.data?.firing} rules={rules.items.length} />
       <Tabs
         activeKey={filters.tab ?? "told"}

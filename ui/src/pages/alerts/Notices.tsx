@@ -1,10 +1,10 @@
 // What was told, to whom, and whether it arrived.
-import { Button, Table, Tag, Tooltip, type TableColumnsType } from "antd";
+import { Tag, Tooltip, type TableColumnsType } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { usePaged } from "../../api/paged";
 import type { components } from "../../api/schema";
-import { Refused } from "../../parts/Refused";
+import { Listing } from "../../parts/Listing";
 import { Time } from "../../parts/Time";
 import { deliveryOf, type Delivery } from "./delivery";
 
@@ -51,29 +51,7 @@ export function Notices() {
       render: (_, one) => <State notice={one} />,
     },
   ];
-  return (
-    <>
-      <Refused refusal={notices.refusal} again={notices.again} />
-      <Table<Notice>
-        className="cards"
-        size="small"
-        rowKey="id"
-        columns={columns}
-        dataSource={notices.items}
-        loading={notices.first}
-        pagination={false}
-        scroll={{ x: 1020 }}
-        locale={{ emptyText: t("told.none") }}
-      />
-      {notices.more && (
-        <div className="alerts-more">
-          <Button onClick={notices.next} loading={notices.fetching}>
-            {t("common:loadMore")}
-          </Button>
-        </div>
-      )}
-    </>
-  );
+  return <Listing list={notices} columns={columns} width={1020} none={t("told.none")} />;
 }
 
 function State({ notice }: { notice: Notice }) {

@@ -1,14 +1,14 @@
 // Hours in which notices are held back, to be told at their end in one.
-import { Checkbox, Input, Select, Switch } from "antd";
+import { Checkbox, Input, Switch } from "antd";
 import { useTranslation } from "react-i18next";
 
+import { ZoneSelect } from "../../parts/ZoneSelect";
 import { browserZone } from "../../time/format";
 
 export type Quiet = { from: string; to: string; timezone: string; days?: string[] | null };
 type Props = { id?: string; value?: Quiet | null; onChange?: (value: Quiet | null) => void };
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
 export function QuietField({ id, value = null, onChange }: Props) {
   const { t } = useTranslation("alerts");
@@ -39,12 +39,10 @@ export function QuietField({ id, value = null, onChange }: Props) {
               value={value.to}
               onChange={(event) => change({ to: event.target.value })}
             />
-            <Select
+            <ZoneSelect
               className="alerts-kind"
-              showSearch
-              aria-label={t("quiet.zone")}
+              label={t("quiet.zone")}
               value={value.timezone}
-              options={ZONES.map((zone) => ({ value: zone, label: zone }))}
               onChange={(timezone) => change({ timezone })}
             />
           </div>

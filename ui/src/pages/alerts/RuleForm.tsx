@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import type { components } from "../../api/schema";
+import { AuditedFold } from "../../parts/Audited";
 import { besides, faultOf } from "../../parts/faults";
 import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
@@ -121,6 +122,7 @@ export function RuleForm({ rule, onClose }: { rule: Rule | null; onClose: () => 
           <Switch size="small" />
         </Form.Item>
       </Form>
+      {rule !== null && <AuditedFold of={{ type: "alert-rule", id: rule.id }} />}
     </Drawer>
   );
 }

@@ -1,5 +1,5 @@
 // The rules: what each looks at, whom it tells, and whether it is on.
-import { Button, Popconfirm, Space, Switch, Table, type TableColumnsType } from "antd";
+import { Button, Popconfirm, Space, Switch, type TableColumnsType } from "antd";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -7,7 +7,7 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { Paged } from "../../api/paged";
 import type { components } from "../../api/schema";
-import { Refused } from "../../parts/Refused";
+import { Listing } from "../../parts/Listing";
 import { useMay } from "../../state/session";
 import { useFilters } from "../../state/url";
 import type { Condition } from "./conditions";
@@ -95,25 +95,7 @@ export function Rules({ rules }: { rules: Paged<Rule> }) {
   ];
   return (
     <>
-      <Refused refusal={rules.refusal} again={rules.again} />
-      <Table<Rule>
-        className="cards"
-        size="small"
-        rowKey="id"
-        columns={columns}
-        dataSource={rules.items}
-        loading={rules.first}
-        pagination={false}
-        scroll={{ x: 980 }}
-        locale={{ emptyText: t("rules.none") }}
-      />
-      {rules.more && (
-        <div className="alerts-more">
-          <Button onClick={rules.next} loading={rules.fetching}>
-            {t("common:loadMore")}
-          </Button>
-        </div>
-      )}
+      <Listing list={rules} columns={columns} width={980} none={t("rules.none")} />
       {tried !== null && <Tested rule={tried} onClose={() => setTried(null)} />}
     </>
   );

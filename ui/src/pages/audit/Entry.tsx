@@ -5,9 +5,9 @@ import { useTranslation } from "react-i18next";
 import type { components } from "../../api/schema";
 import { Diff } from "../../parts/Diff";
 import { Json } from "../../parts/Json";
+import { Thing } from "../../parts/Thing";
 import { Time } from "../../parts/Time";
 import { useFilters } from "../../state/url";
-import { Thing } from "./Thing";
 
 type AuditLog = components["schemas"]["AuditLog"];
 

@@ -1,5 +1,5 @@
 // Which entries: by thing, by whom, by action, by result, by time; all of it in the address.
-import { AutoComplete, Button, Input, Segmented, Select } from "antd";
+import { AutoComplete, Button, Input, Segmented, Select, Tag } from "antd";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -10,7 +10,7 @@ import { useFilters } from "../../state/url";
 import { Between } from "./Between";
 import { ACTIONS, THINGS } from "./things";
 
-const NAMES = ["type", "id", "who", "action", "result", "from", "to"];
+const NAMES = ["type", "id", "task", "who", "action", "result", "from", "to"];
 
 export function AuditFilters({ seen }: { seen: readonly components["schemas"]["AuditLog"][] }) {
   const { t } = useTranslation("audit");
@@ -33,8 +33,13 @@ export function AuditFilters({ seen }: { seen: readonly components["schemas"]["A
         popupMatchSelectWidth={false}
         onChange={(type?: string) => change({ type, id: null })}
       />
-      {filters.type && (
+      {filters.type && !filters.task && (
         <Number key={filters.id ?? ""} value={filters.id ?? ""} label={t("thingId")} onDone={(id) => change({ id })} />
+      )}
+      {filters.task && (
+        <Tag className="audit-task" variant="filled" color="blue" closable onClose={() => change({ task: null })}>
+          {t("ofTask", { id: filters.task })}
+        </Tag>
       )}
       <Who key={filters.who ?? ""} seen={seen} />
       <Select
@@ -119,7 +124,10 @@ function Who({ seen }: { seen: readonly components["schemas"]["AuditLog"][] }) {
       onChange={(value: string | undefined) => setText(value ?? "")}
       onSelect={(value: string | undefined) => change({ who: value })}
       onClear={() => change({ who: null })}
-      onBlur={() => change({ who: text.trim() })}
+      // Leaving it says nothing new: whoever clicks at another filter means that one.
+      onBlur={() => {
+        if (text.trim() !== (filters.who ?? "")) change({ who: text.trim() });
+      }}
     />
   );
 }

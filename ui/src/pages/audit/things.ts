@@ -1,4 +1,6 @@
-// What the audit speaks of, and where it can be seen.
+// What the audit speaks of, and what of it is asked for.
+import { numberOf } from "../../parts/places";
+
 export const THINGS = [
   "task",
   "instance",
@@ -36,47 +38,18 @@ export const ACTIONS = [
   "password",
   "rotate",
   "load",
+  "stop",
   "remove",
+  "access-token",
+  "read",
+  "verify",
   "refuse",
 ] as const;
-
-export type Place = { to: string; search?: Record<string, string> };
-
-/** Where a thing is shown; null for what has no page of its own. A refusal may name what never was. */
-export function placeOf(type: string, id: string | null): Place | null {
-  const number = id !== null && /^\d+$/.test(id) ? id : null;
-  switch (type) {
-    case "task":
-      return number === null ? null : { to: `/tasks/${number}` };
-    case "instance":
-    case "operation": // kept under the number of its instance
-      return number === null ? null : { to: `/instances/${number}` };
-    case "group":
-    case "executor":
-      return { to: "/executors" };
-    case "pause":
-    case "maintenance-window":
-      return { to: "/pauses" };
-    case "calendar":
-      return { to: "/calendar" };
-    case "data-source":
-      return { to: "/data-sources" };
-    case "alert-rule":
-      return { to: "/alerts", search: { tab: "rules", ...(number === null ? {} : { rule: number }) } };
-    case "user":
-      return { to: "/access" };
-    case "token":
-      return { to: "/access", search: { tab: "tokens" } };
-    case "session":
-      return { to: "/access", search: { tab: "sessions" } };
-    default:
-      return null;
-  }
-}
 
 type Wanted = {
   resource_type?: string;
   resource_id?: string;
+  task_id?: number;
   user_id?: string;
   action?: string;
   result?: "done" | "refused";
@@ -86,14 +59,31 @@ type Wanted = {
 
 /** The address's filters as the server takes them: an id without a type is refused there, so it is not asked for. */
 export function wantedOf(filters: Record<string, string>): Wanted {
-  const { type, id, who, action, result, from, to } = filters;
+  const { type, id, task, who, action, result, from, to } = filters;
+  const concerned = numberOf(task);
   return {
     ...(type ? { resource_type: type } : {}),
-    ...(type && id ? { resource_id: id } : {}),
+    ...(type && id && concerned === null ? { resource_id: id } : {}),
+    ...(concerned === null ? {} : { task_id: concerned }),
     ...(who ? { user_id: who } : {}),
     ...(action ? { action } : {}),
     ...(result === "done" || result === "refused" ? { result } : {}),
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),
   };
+}
+
+/** How many pages are asked for by themselves before somebody is asked whether to look further. */
+export const IN_VAIN = 20;
+
+type Looked = { items: readonly unknown[]; pages: number; more: boolean; fetching: boolean };
+
+/** Whether a screen is not full yet: a page may be short, or empty, and not be the last, for what is asked for is rare. */
+export function isShort({ items, more }: Looked, screen: number): boolean {
+  return more && items.length < screen;
+}
+
+/** Whether to ask for another page unasked; each look costs the server thousands of entries, so it has an end. */
+export function goesOn(looked: Looked, screen: number, upTo: number): boolean {
+  return isShort(looked, screen) && !looked.fetching && looked.pages < upTo;
 }

@@ -19,8 +19,6 @@ import { textOf } from "./minutes";
 import { Peak } from "./Peak";
 import "./calendar.css";
 
-const HOUR = 3_600_000;
-
 export function CalendarPage() {
   const { t, i18n } = useTranslation("calendar");
   const [filters, change] = useFilters();
@@ -34,16 +32,16 @@ export function CalendarPage() {
   const hours = useMemo(() => hoursOf(days, zone), [days, zone]);
   const start = hours[0]?.from ?? hours[1]?.from ?? 0;
   const end = hours.at(-1)?.to ?? 0;
-  const present = Math.floor(now / HOUR) * HOUR; // what is asked stays the same for an hour
+  const present = hours.find((one) => one.from !== null && one.from <= now && one.to > now); // the same for an hour
 
   const load = useGet(
     "/api/v1/schedules/load",
-    { query: { from: textOf(Math.max(start, present)), to: textOf(end), step: "1h", group, timezone: zone } },
+    { query: { from: textOf(present?.from ?? start), to: textOf(end), step: "1h", group, timezone: zone } },
     { keep: true, enabled: end > now },
   );
   const series = useGet(
     "/api/v1/stats/series",
-    { query: { from: textOf(start), to: textOf(Math.min(end, present + HOUR)), step: "1h", group } },
+    { query: { from: textOf(start), to: textOf(present?.to ?? end), step: "1h", group, timezone: zone } },
     { keep: true, enabled: start < now },
   );
   const pauses = useGet("/api/v1/pauses");

@@ -4,6 +4,7 @@ import { Drawer, Grid, Skeleton } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import { useNotes } from "../../parts/notes";
 import { Refused } from "../../parts/Refused";
 import { Time } from "../../parts/Time";
 import { useFilters } from "../../state/url";
@@ -61,6 +62,7 @@ const ROWS = 200;
 
 function Coming({ hour, zone }: { hour: Hour; zone: string }) {
   const { t } = useTranslation("calendar");
+  const notes = useNotes();
   const [filters, change] = useFilters();
   const { group } = filters;
   const from = hour.from ?? 0;
@@ -134,7 +136,7 @@ function Coming({ hour, zone }: { hour: Hour; zone: string }) {
                 </td>
                 <td className="dim">
                   {instant.timezone}
-                  {instant.note && <div className="calendar-note">{instant.note}</div>}
+                  {instant.note && <div className="calendar-note">{notes(instant.note, instant.timezone)}</div>}
                 </td>
               </tr>
             ))}

@@ -17,9 +17,9 @@ import { bodyOf, changes, draftOf, DEFAULTS, same, type Draft, type Task } from 
 import { Leaving } from "./Leaving";
 import { Parts } from "./Parts";
 
-type Props = { task: Task | null; first?: Draft; copied?: Task };
+type Props = { task: Task | null; first?: Draft; copied?: Task; known?: Task };
 
-export function Form({ task, first, copied }: Props) {
+export function Form({ task, first, copied, known }: Props) {
   const { t } = useTranslation("editor");
   const managed = useManaged(task);
   const navigate = useNavigate();
@@ -29,7 +29,7 @@ export function Form({ task, first, copied }: Props) {
   const [version, setVersion] = useState(task?.version ?? null);
   const [draft, setDraft] = useState(base);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
-  const [names, setNames] = useState<ReadonlyMap<number, string>>(new Map());
+  const [names, setNames] = useState<ReadonlyMap<number, string>>(() => new Map(known && [[known.id, known.name]]));
   const [brokens, setBrokens] = useState<ReadonlySet<string>>(new Set());
   const [theirs, setTheirs] = useState<Task | null>(null);
   const saved = useRef(false);
@@ -92,8 +92,8 @@ export function Form({ task, first, copied }: Props) {
   const editing: Editing = {
     draft,
     set: (change) => {
-      setDraft({ ...draft, ...change });
-      setTouched(new Set([...touched, ...Object.keys(change)]));
+      setDraft((old) => ({ ...old, ...change }));
+      setTouched((old) => new Set([...old, ...Object.keys(change)]));
     },
     faults,
     names,

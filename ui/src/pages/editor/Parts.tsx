@@ -15,6 +15,7 @@ import { Payload, useKinds } from "./Payload";
 import { Preview } from "./Preview";
 import { ChoiceRow, FlagRow, NumberRow, TextRow } from "./rows";
 import { Schedule } from "./Schedule";
+import { formOf } from "./schedule";
 import { Section } from "./Section";
 import { Story } from "./Story";
 import { usePreview } from "./usePreview";
@@ -42,7 +43,7 @@ export function Parts({ buttons }: { buttons: ReactNode }) {
           <h2 className="editor-heading">{t("sections.when")}</h2>
           <Schedule refused={refused} sentence={sentence} />
         </section>
-        <Section name="dependencies">
+        <Section name="dependencies" wanted={formOf(draft.schedule) === "upstream"}>
           <Dependencies />
         </Section>
         <Section name="retries">

@@ -2,11 +2,12 @@
 import { WarningOutlined } from "@ant-design/icons";
 import { useTranslation } from "react-i18next";
 
+import { useNotes } from "../../parts/notes";
 import { usePreferences } from "../../state/preferences";
 import { partsIn, relative } from "../../time/format";
 import { useNow } from "../../time/now";
 import { useZone } from "../../time/zone";
-import { formOf, noteOf } from "./schedule";
+import { formOf } from "./schedule";
 import type { Previewed } from "./usePreview";
 import { weekdayOf } from "./words";
 
@@ -18,10 +19,8 @@ export function Preview({ preview, schedule, timezone, wrong }: Props) {
   const now = new Date(useNow());
   const mine = useZone(timezone);
   const form = formOf(schedule);
-  const notes = (preview?.notes ?? []).map((text) => {
-    const note = language === "en" ? null : noteOf(text);
-    return note === null ? text : t(`notes.${note.word}`, note.values);
-  });
+  const told = useNotes();
+  const notes = (preview?.notes ?? []).map((text) => told(text, timezone));
   return (
     <div className="editor-preview" aria-live="polite">
       <h3>{t("preview.title")}</h3>

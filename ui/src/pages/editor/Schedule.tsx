@@ -1,23 +1,12 @@
 // When it fires: one text, and several ways to write it.
-import { DatePicker, Input, Segmented, Select, Switch } from "antd";
-import dayjs from "dayjs";
+import { Input, Segmented, Select, Switch } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { described, Frame } from "../../parts/schema/frame";
 import type { Refusal } from "../../api/refusal";
+import { tomorrowAtNine, wallClock } from "../../time/local";
 import { useEditing, useFaults } from "./context";
-import {
-  argumentOf,
-  beginning,
-  FIVE,
-  formOf,
-  partsOf,
-  PRESETS,
-  SEVEN,
-  withPart,
-  withSeconds,
-  type Form,
-} from "./schedule";
+import { beginning, FIVE, formOf, partsOf, PRESETS, SEVEN, withPart, wallOf, withSeconds, type Form } from "./schedule";
 import { Zone } from "./Zone";
 
 const FORMS: readonly Form[] = ["cron", "every", "after", "at", "upstream", "manual"];
@@ -37,7 +26,7 @@ export function Schedule({ refused, sentence }: { refused: Refusal | null; sente
         aria-label={t("forms.label")}
         value={form}
         options={FORMS.map((one) => ({ value: one, label: t(`forms.${one}`) }))}
-        onChange={(next) => change(beginning(next, draft.schedule, dayjs().add(1, "day").format("YYYY-MM-DDT09:00")))}
+        onChange={(next) => change(beginning(next, draft.schedule, tomorrow(draft.timezone)))}
       />
       <div className="schema-grid">
         <Frame
@@ -60,7 +49,7 @@ export function Schedule({ refused, sentence }: { refused: Refusal | null; sente
           />
         </Frame>
         {form === "cron" && <Presets onChange={change} />}
-        {form === "at" && <Moment schedule={draft.schedule} onChange={change} />}
+        {form === "at" && <Moment schedule={draft.schedule} zone={draft.timezone} onChange={change} />}
         <Zone refused={refused} />
       </div>
       {form === "cron" && <Cron schedule={draft.schedule} onChange={change} />}
@@ -87,20 +76,27 @@ function Presets({ onChange }: { onChange: (schedule: string) => void }) {
   );
 }
 
-function Moment({ schedule, onChange }: { schedule: string; onChange: (schedule: string) => void }) {
+type MomentProps = { schedule: string; zone: string; onChange: (schedule: string) => void };
+
+/** What is chosen is written as it is: a time of the task's clock, whatever clock the browser has. */
+function Moment({ schedule, zone, onChange }: MomentProps) {
   const { t } = useTranslation("editor");
-  const at = dayjs(argumentOf(schedule).slice(0, 19)); // by the task's clock: an offset is written by hand
   return (
     <Frame id="editor-at" label={t("moment")} faults={[]} help={t("momentHelp")}>
-      <DatePicker
+      <Input
         id="editor-at"
-        showTime
-        allowClear={false}
-        value={at.isValid() ? at : null}
-        onChange={(next) => next && onChange(`@at ${next.format("YYYY-MM-DDTHH:mm:ss")}`)}
+        type="datetime-local"
+        step={1}
+        suffix={<span className="zone">{zone}</span>}
+        value={wallOf(schedule, zone)}
+        onChange={({ target }) => target.value !== "" && onChange(`@at ${target.value}`)}
       />
     </Frame>
   );
+}
+
+function tomorrow(zone: string): string {
+  return wallClock(tomorrowAtNine(new Date(), zone), zone);
 }
 
 /** The fields of a cron expression, one by one. */

@@ -5,11 +5,23 @@ import { useTranslation } from "react-i18next";
 import { useEditing } from "./context";
 import { changedIn, SECTIONS, type SectionName } from "./story";
 
-export function Section({ name, children }: { name: SectionName; children: ReactNode }) {
+type Props = {
+  name: SectionName;
+  /** What was chosen elsewhere needs something in here: it opens by itself. */
+  wanted?: boolean;
+  children: ReactNode;
+};
+
+export function Section({ name, wanted = false, children }: Props) {
   const { t } = useTranslation("editor");
   const { draft, faults, names } = useEditing();
   const changed = changedIn(name, draft);
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(wanted);
+  const [wasWanted, setWasWanted] = useState(wanted);
+  if (wasWanted !== wanted) {
+    setWasWanted(wanted);
+    if (wanted) setOpen(true);
+  }
   const wrong = faults.some(({ field }) => SECTIONS[name].some((one) => field === one || field.startsWith(`${one}.`)));
   const seen = open || wrong; // a fault is never hidden
   const summary = changed.map((field) =>

@@ -49,6 +49,11 @@ export function copyOf(task: Task): Draft {
   return { ...draftOf(task), name: `${task.name}-copy`, enabled: false };
 }
 
+/** A new one that runs after another, by the same clock and in the same group. */
+export function afterOf({ id, group, timezone }: Task): Draft {
+  return { ...fresh(timezone), group, schedule: "@upstream", dependency_ids: [id] };
+}
+
 /** A new one begins by the clock of whoever writes it. */
 export function fresh(zone: string): Draft {
   return { ...DEFAULTS, timezone: zone };

@@ -1,4 +1,6 @@
 // The parts of a schedule's one text, and the text made of its parts.
+import { wallClock } from "../../time/local";
+
 export type Form = "cron" | "every" | "after" | "at" | "upstream" | "manual";
 
 export const PRESETS = [
@@ -67,6 +69,16 @@ export function argumentOf(schedule: string): string {
   return schedule.trim().split(/\s+/).slice(1).join(" ");
 }
 
+/** When `@at` fires, as a clock of the task's zone shows it; nothing where it cannot be read. */
+export function wallOf(schedule: string, zone: string): string {
+  const text = argumentOf(schedule).replace(" ", "T");
+  if (/(z|[+-]\d\d:\d\d)$/i.test(text)) {
+    const at = new Date(text);
+    return Number.isNaN(at.getTime()) ? "" : wallClock(at, zone, { seconds: true });
+  }
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? text : "";
+}
+
 /** The fields of a cron expression by name, or null if there are too few or too many. */
 export function partsOf(schedule: string): Partial<Record<Part, string>> | null {
   const fields = (MACROS[schedule.trim().toLowerCase()] ?? schedule).trim().split(/\s+/);
@@ -109,23 +121,4 @@ function shifted(weekday: string, by: number): string {
     const number = Number(digit) % (by > 0 ? 7 : 8);
     return `${before}${number + by}`;
   });
-}
-
-export type Note = { word: "gap" | "gapSkipped" | "fold" | "foldTwice" | "eitherDay"; values: Record<string, string> };
-
-const NOTES: readonly [RegExp, (found: string[]) => Note["word"]][] = [
-  [/^(?<times>.+?) do(?:es)? not exist on (?<day>\S+) in (?<zone>\S+): fires at (?<instead>.+) instead$/, () => "gap"],
-  [/^(?<times>.+?) do(?:es)? not exist on (?<day>\S+) in (?<zone>\S+): does not fire then$/, () => "gapSkipped"],
-  [/^(?<times>.+?) occurs? twice on (?<day>\S+) in (?<zone>\S+): fires once$/, () => "fold"],
-  [/^(?<times>.+?) occurs? twice on (?<day>\S+) in (?<zone>\S+): fires twice$/, () => "foldTwice"],
-  [/^both day fields restricted \(day-of-month (?<day>\S+), day-of-week (?<weekday>\S+)\)/, () => "eitherDay"],
-];
-
-/** A note of the server taken apart, so that it can be said in another language; null: say it as it came. */
-export function noteOf(text: string): Note | null {
-  for (const [pattern, word] of NOTES) {
-    const found = pattern.exec(text);
-    if (found) return { word: word([...found]), values: { ...found.groups } };
-  }
-  return null;
 }

@@ -19,7 +19,7 @@ export function storyOf(draft: Draft, known: Known): Sentence[] {
   const told: Sentence[] = [];
   if (!draft.enabled) told.push({ word: "disabled" });
   else if (form === "manual") told.push({ word: "manual" });
-  else if (form === "upstream") told.push({ word: "upstream" });
+  else if (form === "upstream") told.push({ word: draft.dependency_ids.length > 0 ? "upstream" : "upstreamNone" });
   else if (known.when !== null) {
     told.push({ word: "when", values: { when: known.when, zone: draft.timezone } });
     if (known.next !== null) told.push({ word: "next", values: { next: known.next } });

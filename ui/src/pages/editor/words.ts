@@ -1,4 +1,4 @@
-// A cron expression in words, and zones with their offsets.
+// A cron expression in words, and days of the week.
 import cronstrue from "cronstrue";
 import "cronstrue/locales/zh_CN";
 
@@ -21,25 +21,6 @@ export function inWords(cron: string, language: Language): string | null {
     });
   } catch {
     return null;
-  }
-}
-
-let zones: string[] | undefined;
-
-/** All zones that the browser knows, UTC first. */
-export function allZones(): string[] {
-  zones ??= ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
-  return zones;
-}
-
-/** "UTC+8", as it is at an instant. */
-export function offsetOf(zone: string, at: Date): string {
-  try {
-    const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "shortOffset" });
-    const name = format.formatToParts(at).find((part) => part.type === "timeZoneName")?.value ?? "";
-    return name.replace("GMT", "UTC");
-  } catch {
-    return "";
   }
 }
 

@@ -2,7 +2,8 @@
 import "./executors.css";
 
 import { PlusOutlined } from "@ant-design/icons";
-import { Button, Empty, Skeleton } from "antd";
+import { Link } from "@tanstack/react-router";
+import { Alert, Button, Empty, Skeleton } from "antd";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -23,13 +24,19 @@ export function ExecutorsPage() {
   // Heartbeats are no events: they are looked at more often than the rest.
   const executors = useGet("/api/v1/executors", {}, { every: 5_000 });
   const overview = useGet("/api/v1/stats/overview", { query: { hours: 24 } });
-  const shown = (groups.data?.items ?? []).filter((group) => !filters.group || group.name === filters.group);
+  const wanted = filters.executor;
+  const seen = (executors.data?.items ?? []).filter((one) => !wanted || one.id === wanted);
+  const gone = wanted !== undefined && executors.data !== undefined && seen.length === 0;
+  const shown = (groups.data?.items ?? []).filter(
+    (group) =>
+      (!filters.group || group.name === filters.group) && (!wanted || seen.some((one) => one.group === group.name)),
+  );
   return (
     <Page
       title={t("title")}
       about={
-        filters.group && (
-          <Button type="link" size="small" onClick={() => change({ group: null })}>
+        (filters.group || wanted) && (
+          <Button type="link" size="small" onClick={() => change({ group: null, executor: null })}>
             {t("all")}
           </Button>
         )
@@ -43,6 +50,18 @@ export function ExecutorsPage() {
       }
     >
       <Refused refusal={groups.error ?? executors.error} />
+      {gone && (
+        <Alert
+          type="warning"
+          showIcon
+          title={t("executor.gone", { executor: wanted })}
+          description={
+            <Link to="/instances" search={{ executor_id: wanted } as never}>
+              {t("executor.executed")}
+            </Link>
+          }
+        />
+      )}
       {groups.isPending || executors.isPending ? (
         <Skeleton active />
       ) : (
@@ -50,12 +69,15 @@ export function ExecutorsPage() {
           <Group
             key={group.id}
             group={group}
-            executors={(executors.data?.items ?? []).filter((one) => one.group === group.name)}
+            executors={seen.filter((one) => one.group === group.name)}
+            opened={wanted}
             standing={overview.data?.groups.find((one) => one.group === group.name)}
           />
         ))
       )}
-      {groups.data && shown.length === 0 && <Empty description={t("group.missing", { group: filters.group })} />}
+      {groups.data && shown.length === 0 && !wanted && (
+        <Empty description={t("group.missing", { group: filters.group })} />
+      )}
       {making && <GroupDialog onClose={() => setMaking(false)} />}
     </Page>
   );

@@ -1,13 +1,14 @@
 // One group: what waits for it, who serves it, and what can be done with it.
 import { DownOutlined } from "@ant-design/icons";
 import { Link } from "@tanstack/react-router";
-import { Button, Dropdown, Modal, Typography } from "antd";
+import { Button, Drawer, Dropdown, Modal, Typography } from "antd";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { Audited } from "../../parts/Audited";
 import { PauseDialog } from "../../parts/PauseDialog";
 import { useMay } from "../../state/session";
 import { Executor } from "./Executor";
@@ -16,10 +17,12 @@ import { GroupDialog } from "./GroupDialog";
 type Props = {
   group: components["schemas"]["Group"];
   executors: readonly components["schemas"]["Executor"][];
+  /** The executor that the address asks for, whose instances are shown at once. */
+  opened: string | undefined;
   standing: components["schemas"]["GroupStanding"] | undefined;
 };
 
-export function Group({ group, executors, standing }: Props) {
+export function Group({ group, executors, opened, standing }: Props) {
   const { t } = useTranslation("executors");
   const due = standing?.pending_due ?? 0;
   const alive = executors.filter((one) => one.alive).length;
@@ -63,7 +66,7 @@ export function Group({ group, executors, standing }: Props) {
             </thead>
             <tbody>
               {executors.map((one) => (
-                <Executor key={one.id} executor={one} />
+                <Executor key={`${one.id} ${one.id === opened}`} executor={one} opened={one.id === opened} />
               ))}
             </tbody>
           </table>
@@ -77,7 +80,8 @@ function Actions({ group }: { group: components["schemas"]["Group"] }) {
   const { t } = useTranslation("executors");
   const operator = useMay("operator");
   const admin = useMay("admin", { whole: true });
-  const [open, setOpen] = useState<"pause" | "edit" | null>(null);
+  const editor = useMay("editor");
+  const [open, setOpen] = useState<"pause" | "edit" | "audited" | null>(null);
   const [modal, slot] = Modal.useModal();
   const path = { group_id: group.id };
   const remove = useAct(() => answer(client.DELETE("/api/v1/groups/{group_id}", { params: { path } })), {
@@ -119,6 +123,7 @@ function Actions({ group }: { group: components["schemas"]["Group"] }) {
         menu={{
           items: [
             { key: "pause", label: t("group.pause") },
+            ...(editor ? [{ key: "audited", label: t("audit:one.title") }] : []),
             ...(admin
               ? [
                   { key: "edit", label: t("common:edit") },
@@ -128,7 +133,7 @@ function Actions({ group }: { group: components["schemas"]["Group"] }) {
               : []),
           ],
           onClick: ({ key }) => {
-            if (key === "pause" || key === "edit") setOpen(key);
+            if (key === "pause" || key === "edit" || key === "audited") setOpen(key);
             if (key === "delete" || key === "token") ask(key);
           },
         }}
@@ -138,6 +143,15 @@ function Actions({ group }: { group: components["schemas"]["Group"] }) {
         </Button>
       </Dropdown>
       <PauseDialog open={open === "pause"} onClose={() => setOpen(null)} scope="group" group={group.name} />
+      <Drawer
+        open={open === "audited"}
+        size={560}
+        destroyOnHidden
+        title={t("group.audited", { group: group.name })}
+        onClose={() => setOpen(null)}
+      >
+        <Audited of={{ type: "group", id: group.id }} />
+      </Drawer>
       {open === "edit" && <GroupDialog group={group} onClose={() => setOpen(null)} />}
     </>
   );

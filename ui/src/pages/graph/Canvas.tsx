@@ -1,7 +1,7 @@
 // The drawing: tasks where they were placed, what leads to what, and a way about by wheel, fingers or keys.
 import { Background, Controls, MiniMap, ReactFlow, type Edge as FlowEdge, type ReactFlowInstance } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { Grid, Skeleton } from "antd";
+import { Alert, Button, Grid, Skeleton } from "antd";
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -27,15 +27,18 @@ type Props = {
   /** What is looked at: when this changes, the whole is fitted into the window again. */
   view: string;
   choose: (id: number | null) => void;
+  /** Show it as a list. */
+  onList: () => void;
 };
 
-export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
+export function Canvas({ shown, chosen, blocked, view, choose, onList }: Props) {
   const { t } = useTranslation("graph");
   const dark = useDark();
   const narrow = Grid.useBreakpoint().md === false;
   const direction = narrow ? "TB" : "LR";
   const shape = useMemo(() => shapeOf(shown.nodes, shown.edges), [shown]);
-  const placed = usePlaces(shape, direction);
+  const answered = usePlaces(shape, direction);
+  const placed = answered === "failed" ? null : answered;
   const [flow, setFlow] = useState<ReactFlowInstance<TaskFlowNode> | null>(null);
   const [far, setFar] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -82,7 +85,15 @@ export function Canvas({ shown, chosen, blocked, view, choose }: Props) {
       role="group"
       aria-label={t("drawing")}
     >
-      {placed === null ? (
+      {answered === "failed" ? (
+        <Alert
+          type="error"
+          showIcon
+          role="alert"
+          title={t("notPlaced")}
+          action={<Button onClick={onList}>{t("asList")}</Button>}
+        />
+      ) : placed === null ? (
         <Skeleton active className="graph-waiting" />
       ) : (
         <ReactFlow<TaskFlowNode>

@@ -1,6 +1,6 @@
 // Which task depends on which, how each stands, and what a failure would block.
 import { Alert, Button, Drawer, Empty, Grid, Segmented, Select, Skeleton } from "antd";
-import { useDeferredValue, useMemo } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
@@ -10,7 +10,7 @@ import { Refused } from "../../parts/Refused";
 import { useFilters } from "../../state/url";
 import { Canvas } from "./Canvas";
 import { List } from "./List";
-import { shownOf } from "./shown";
+import { steadily } from "./shown";
 import { Side } from "./Side";
 import "./graph.css";
 
@@ -32,7 +32,9 @@ export function GraphPage() {
     { enabled: chosen !== null },
   );
   const found = graph.data;
-  const shown = useMemo(() => shownOf(found?.nodes ?? [], found?.edges ?? [], q), [found, q]);
+  const view = `${around ?? ""} ${group ?? ""} ${q}`;
+  const [shownOf] = useState(() => steadily());
+  const shown = useMemo(() => shownOf(found?.nodes ?? [], found?.edges ?? [], q, view), [shownOf, found, q, view]);
   const blocked = useMemo(
     () => (impact.data && chosen !== null ? new Set(impact.data.items.map((one) => one.task_id)) : NONE),
     [impact.data, chosen],
@@ -102,7 +104,8 @@ export function GraphPage() {
                 shown={shown}
                 chosen={closed ? around : chosen}
                 blocked={closed ? NONE : blocked}
-                view={`${around ?? ""} ${group ?? ""} ${q}`}
+                view={view}
+                onList={() => change({ as: "list" })}
                 choose={choose}
               />
             )}

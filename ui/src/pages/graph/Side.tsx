@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { isBuiltIn } from "../../parts/managed";
 import { Refused } from "../../parts/Refused";
 import { RunDialog } from "../../parts/RunDialog";
 import { Schedule } from "../../parts/Schedule";
@@ -44,7 +45,7 @@ export function Side({ node, impact, focused, choose, focus }: Props) {
         <Button type="text" icon={<CloseOutlined />} aria-label={t("common:close")} onClick={() => choose(null)} />
       </header>
       <Space wrap size={6}>
-        {operator && (
+        {operator && task.data && !isBuiltIn(task.data) && (
           <Button type="primary" icon={<CaretRightOutlined />} onClick={() => setRunning(true)}>
             {t("run")}
           </Button>

@@ -45,6 +45,7 @@ export function drawnEdges(shown: Shown, chosen: number | null, blocked: Readonl
       source: String(from),
       target: String(to),
       className: blocks ? "graph-edge-blocked" : beside ? "graph-edge-beside" : "graph-edge",
+      interactionWidth: 0, // nobody clicks an edge: no second, invisible path for each
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--dim)" },
     };
   });

@@ -8,12 +8,34 @@ export const MOST = 1_000;
 
 export type Shown = { nodes: Node[]; edges: Edge[]; matching: Set<number>; left: number };
 
-export function shownOf(nodes: readonly Node[], edges: readonly Edge[], q: string, most = MOST): Shown {
+/**
+ * The same, again and again while states change. Which of too many are drawn is decided by their states only when
+ * something else is looked for: else every failure would have all of it laid out anew.
+ */
+export function steadily(
+  most = MOST,
+): (nodes: readonly Node[], edges: readonly Edge[], q: string, view: string) => Shown {
+  let kept: { view: string; ids: readonly number[] } | null = null;
+  return (nodes, edges, q, view) => {
+    const shown = shownOf(nodes, edges, q, most, kept?.view === view ? kept.ids : []);
+    kept = { view, ids: shown.nodes.map(({ id }) => id) };
+    return shown;
+  };
+}
+
+/** `first`: those that are drawn before others, if not all are. */
+export function shownOf(
+  nodes: readonly Node[],
+  edges: readonly Edge[],
+  q: string,
+  most = MOST,
+  first: readonly number[] = [],
+): Shown {
   const needle = q.trim().toLowerCase();
   const matching = new Set(nodes.filter((node) => node.name.toLowerCase().includes(needle)).map((node) => node.id));
   const near = neighbours(shapeOf(nodes, edges));
   const wanted = needle ? new Set([...matching].flatMap((id) => [id, ...(near.get(id) ?? [])])) : matching;
-  const kept = wanted.size > most ? nearest(nodes, near, wanted, most) : wanted;
+  const kept = wanted.size > most ? nearest(nodes, near, wanted, most, first) : wanted;
   return {
     nodes: nodes.filter((node) => kept.has(node.id)),
     edges: edges.filter((edge) => kept.has(edge.task_id) && kept.has(edge.depends_on_id)),
@@ -23,9 +45,15 @@ export function shownOf(nodes: readonly Node[], edges: readonly Edge[], q: strin
 }
 
 /** What failed or runs, and what is connected with it, before the rest. */
-function nearest(nodes: readonly Node[], near: Map<number, number[]>, wanted: Set<number>, most: number): Set<number> {
+function nearest(
+  nodes: readonly Node[],
+  near: Map<number, number[]>,
+  wanted: Set<number>,
+  most: number,
+  first: readonly number[],
+): Set<number> {
   const urgent = [...nodes].sort((a, b) => urgency(b) - urgency(a) || a.id - b.id);
-  const kept = new Set<number>();
+  const kept = new Set(first.filter((id) => wanted.has(id)).slice(0, most));
   const ahead: number[] = [];
   for (const node of urgent) {
     ahead.push(node.id);

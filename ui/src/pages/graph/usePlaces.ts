@@ -6,8 +6,9 @@ import type { Answered, Question } from "./thread";
 
 export type Placed = { key: string; places: Map<number, Place> };
 
-export function usePlaces(shape: Shape, direction: Direction): Placed | null {
-  const [placed, setPlaced] = useState<Placed | null>(null);
+/** `null` until they are there; `"failed"` if they never will be. */
+export function usePlaces(shape: Shape, direction: Direction): Placed | "failed" | null {
+  const [placed, setPlaced] = useState<Placed | "failed" | null>(null);
   const key = useMemo(() => `${direction} ${shape.ids.join()} ${shape.edges.join()}`, [shape, direction]);
   const asked = useRef({ shape, direction });
   useEffect(() => {
@@ -17,6 +18,11 @@ export function usePlaces(shape: Shape, direction: Direction): Placed | null {
     const thread = new Worker(new URL("./thread.ts", import.meta.url), { type: "module" });
     thread.onmessage = ({ data }: MessageEvent<Answered>) => {
       setPlaced({ key, places: data.places });
+      thread.terminate();
+    };
+    // Its program could not be fetched (a new version was installed since), or has failed: it will never answer.
+    thread.onerror = () => {
+      setPlaced("failed");
       thread.terminate();
     };
     const question: Question = { ...asked.current };

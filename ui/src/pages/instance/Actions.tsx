@@ -1,6 +1,6 @@
 // What can be done about an instance: stop it, let it go, let it live again, take it back.
 import { Link } from "@tanstack/react-router";
-import { Button, Dropdown, Input, Modal, Space } from "antd";
+import { Button, Dropdown, Modal, Space } from "antd";
 import { DownOutlined } from "@ant-design/icons";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,8 +8,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
-import { focusOn } from "../../parts/focus";
-import { Refused } from "../../parts/Refused";
+import { Cancelling } from "../../parts/Cancelling";
 import { useMay } from "../../state/session";
 import { REFRESHED } from "./refreshed";
 import { RetryForm, type TaskShape } from "./RetryForm";
@@ -93,44 +92,4 @@ function undoOf(instance: Instance): string | null {
   if (instance.operation_kind === null || typeof undo !== "object" || undo === null) return null;
   const { kind } = undo as { kind?: unknown };
   return typeof kind === "string" ? kind : null;
-}
-
-function Cancelling({ instance, open, onClose }: { instance: Instance; open: boolean; onClose: () => void }) {
-  const { t } = useTranslation("instance");
-  const [reason, setReason] = useState("");
-  const cancel = useAct(
-    (why: string) =>
-      answer(
-        client.POST("/api/v1/instances/{instance_id}/cancel", {
-          params: { path: { instance_id: instance.id } },
-          body: { reason: why === "" ? null : why },
-        }),
-      ),
-    { done: t("cancelled"), refresh: REFRESHED, quiet: true, then: onClose },
-  );
-  return (
-    <Modal
-      open={open}
-      title={t("cancelTitle", { id: instance.id })}
-      okText={t("cancelIt")}
-      cancelText={t("common:close")}
-      okButtonProps={{ danger: true, loading: cancel.pending }}
-      destroyOnHidden
-      afterOpenChange={focusOn("cancel-reason")}
-      onOk={() => void cancel.run(reason.trim())}
-      onCancel={onClose}
-    >
-      <p>{instance.status === "running" ? t("cancelRunning") : t("cancelWaiting")}</p>
-      <Input
-        id="cancel-reason"
-        value={reason}
-        maxLength={1000}
-        placeholder={t("cancelWhy")}
-        aria-label={t("common:reason")}
-        onChange={(event) => setReason(event.target.value)}
-        onPressEnter={() => void cancel.run(reason.trim())}
-      />
-      <Refused refusal={cancel.refusal} />
-    </Modal>
-  );
 }

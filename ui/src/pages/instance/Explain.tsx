@@ -34,8 +34,9 @@ export function Explain({ instance, zone }: { instance: Instance; zone: string |
   const again = reasons.some(({ code }) => code === "retry_backoff");
   const lead = instance.skip_reason ? "skipped" : instance.status;
   return (
-    <section className={`instance-why instance-why-${lead}`} aria-label={t("why")} aria-live="polite">
-      <h2>{t(`lead.${again ? "retrying" : lead}`)}</h2>
+    <section className={`instance-why instance-why-${lead}`} aria-label={t("why")}>
+      {/* Told when it stands otherwise, not whenever a reason counts anew. */}
+      <h2 aria-live="polite">{t(`lead.${again ? "retrying" : lead}`)}</h2>
       <ul>
         {reasons.map((reason, number) => {
           const { key, values } = sentenceOf(reason, at);

@@ -1,17 +1,15 @@
 // One instance: how it stands and why, what it wrote, and what can be done about it.
-import { useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Skeleton } from "antd";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { AuditedFold } from "../../parts/Audited";
 import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Time } from "../../parts/Time";
-import { useFilters } from "../../state/url";
 import { Actions } from "./Actions";
 import { Attempts } from "./Attempts";
 import { Explain } from "./Explain";
@@ -20,18 +18,18 @@ import { Log } from "./log/Log";
 import { fenceOf, type Row } from "./log/rows";
 import { phasesOf, type Phases } from "./phases";
 import { Progress } from "./Progress";
+import { useFollowed, useInstance } from "./useFollowed";
 import { Values } from "./Values";
 import "./instance.css";
 
 type Shape = components["schemas"]["Instance"];
-const PATH = "/api/v1/instances/{instance_id}";
 const PHASES_EVERY = 1_000;
 
 export function InstancePage() {
   const { t } = useTranslation("instance");
   const { id } = useParams({ strict: false });
   const number = /^\d{1,15}$/.test(id ?? "") ? Number(id) : 0;
-  const found = useGet(PATH, { path: { instance_id: number } });
+  const found = useInstance(number);
   if (found.data === undefined) {
     return (
       <Page title={t("title", { id: id ?? "" })}>
@@ -45,24 +43,12 @@ export function InstancePage() {
 
 function Found({ instance }: { instance: Shape }) {
   const { t } = useTranslation("instance");
-  const queries = useQueryClient();
   const { id } = instance;
-  const task = useGet("/api/v1/tasks/{task_id}", { path: { task_id: instance.task_id } }, { every: false });
-  const attempts = useGet("/api/v1/instances/{instance_id}/attempts", { path: { instance_id: id } });
-  const zone = task.data?.timezone ?? null;
-  const numbers = useMemo(
-    () => new Map((attempts.data?.items ?? []).map((attempt, index) => [attempt.fence, index + 1])),
-    [attempts.data],
-  );
+  const { task, attempts, numbers, retried, onInstance, onRetried } = useFollowed(instance);
+  const zone = task?.timezone ?? null;
   const [phases, setPhases] = useState<Phases>({ phases: [], more: false });
   const counted = useRef(0);
-  const [, change] = useFilters();
-  const [retried, setRetried] = useState(false);
 
-  const onInstance = useCallback(
-    (state: Shape) => queries.setQueryData([PATH, { path: { instance_id: id } }], state),
-    [queries, id],
-  );
   const onRows = useCallback((rows: readonly Row[], quiet: boolean) => {
     if (!quiet && Date.now() - counted.current < PHASES_EVERY) return;
     counted.current = Date.now();
@@ -86,17 +72,7 @@ function Found({ instance }: { instance: Shape }) {
           </Link>
         </span>
       }
-      actions={
-        <Actions
-          instance={instance}
-          task={task.data}
-          onRetried={() => {
-            // Who retries wants to see what the new attempt writes, not the errors of the old ones.
-            setRetried(true);
-            change({ log: null, attempt: null, line: null, to: null });
-          }}
-        />
-      }
+      actions={<Actions instance={instance} task={task} onRetried={onRetried} />}
     >
       {instance.status === "failed" && (
         <section className="instance-error" aria-label={t("error")}>
@@ -115,9 +91,10 @@ function Found({ instance }: { instance: Shape }) {
           onRows={onRows}
         />
         <aside className="instance-side">
-          <Attempts attempts={attempts.data?.items ?? []} zone={zone} />
+          <Attempts attempts={attempts} zone={zone} />
           <Facts instance={instance} zone={zone} phases={phases} />
           <Values instance={instance} />
+          <AuditedFold of={{ type: "instance", id }} zone={zone} />
         </aside>
       </div>
     </Page>

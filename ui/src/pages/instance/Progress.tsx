@@ -1,9 +1,9 @@
 // How far it has come, and how long it still takes.
-import { Progress as Bar } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { ProgressBar } from "../../parts/ProgressBar";
 import { Length } from "../../parts/Time";
 import { lengthOf } from "../../time/format";
 import { useNow } from "../../time/now";
@@ -21,13 +21,11 @@ export function Progress({ instance }: { instance: Instance }) {
   return (
     <section className="instance-progress" aria-label={t("progress")}>
       {fraction !== null && (
-        <Bar
+        <ProgressBar
           className={by === "median" ? "instance-bar-guess" : ""}
-          percent={Math.floor(fraction * 100)}
+          fraction={fraction}
           showInfo={by === "progress"}
-          status="normal"
-          size="small"
-          aria-label={t("progress")}
+          label={t("progress")}
         />
       )}
       <div className="instance-progress-words">

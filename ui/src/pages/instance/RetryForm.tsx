@@ -7,22 +7,23 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
 import { Refused } from "../../parts/Refused";
+import { describes, readArgs, type Args } from "../../parts/running";
 import { SchemaForm } from "../../parts/SchemaForm";
 import { REFRESHED } from "./refreshed";
 
 type Instance = components["schemas"]["Instance"];
 export type TaskShape = { args_schema: Record<string, unknown> | null; version: number };
-type Args = Record<string, unknown>;
 
 type Props = { instance: Instance; task: TaskShape | undefined; onClose: () => void; onRetried?: () => void };
 
 export function RetryForm({ instance, task, onClose, onRetried }: Props) {
   const { t } = useTranslation("instance");
-  const schema = task?.args_schema ?? null;
+  const schema = describes(task?.args_schema) ? task.args_schema : null;
   const [args, setArgs] = useState<unknown>(instance.args ?? {});
   const [text, setText] = useState(() => JSON.stringify(instance.args ?? {}, null, 2));
   const [current, setCurrent] = useState(false);
-  const read = schema === null ? readArgs(text) : (args as Args);
+  const [broken, setBroken] = useState(false);
+  const read = schema === null ? writtenArgs(text) : broken ? null : (args as Args);
   const retry = useAct(
     (given: Args, now: boolean) =>
       answer(
@@ -67,7 +68,7 @@ export function RetryForm({ instance, task, onClose, onRetried }: Props) {
           {read === null && <div className="instance-fault">{t("notJson")}</div>}
         </>
       ) : (
-        <SchemaForm schema={schema} value={args} onChange={setArgs} faults={faults} />
+        <SchemaForm schema={schema} value={args} onChange={setArgs} onBroken={setBroken} faults={faults} />
       )}
       <Checkbox checked={current} onChange={(event) => setCurrent(event.target.checked)}>
         {t("currentVersion", { had: instance.task_version, now: task?.version ?? "?" })}
@@ -84,11 +85,7 @@ export function RetryForm({ instance, task, onClose, onRetried }: Props) {
 }
 
 /** The arguments, or null while the text is none. */
-export function readArgs(text: string): Args | null {
-  try {
-    const read: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    return typeof read === "object" && read !== null && !Array.isArray(read) ? (read as Args) : null;
-  } catch {
-    return null;
-  }
+function writtenArgs(text: string): Args | null {
+  const read = readArgs(text);
+  return "fault" in read ? null : (read.args ?? {});
 }

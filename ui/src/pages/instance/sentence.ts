@@ -109,8 +109,9 @@ export function sentenceOf({ code, data, since, until, text: said }: Reason, at:
       });
     case "failed":
     case "timed_out":
-    case "poisonous":
       return key(code, { count: number(data.retry_count) + 1, losses: number(data.losses) });
+    case "poisonous":
+      return key(code, { count: number(data.losses) });
     case "failed_upstream":
     case "dependency_timeout":
       return key(code, {

@@ -8,7 +8,7 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { fetchPath, useGet } from "../../api/queries";
 import { Refused } from "../../parts/Refused";
-import { useMay } from "../../state/session";
+import { useMay, useMe } from "../../state/session";
 import { useStore } from "../../state/store";
 import type { Filters } from "../../state/url";
 import { Bulk, type Target } from "./Bulk";
@@ -30,26 +30,28 @@ type Props = {
   change: (change: Record<string, string | null>) => void;
   clear: () => void;
 };
-type Kept = { place: string; feeding: Feeding; wanted: Wanted; offset: number };
+type Kept = { place: string; who: string; feeding: Feeding; wanted: Wanted; offset: number };
 
-/** What was left behind by going to an instance: going back finds it where it was. */
+/** What was left behind by going to an instance: going back finds it where it was, unless it was somebody else's. */
 let kept: Kept | null = null;
 
 const LEAST_ROW = 34;
 
-function open(filters: Filters, place: string): Kept {
-  if (kept?.place === place) return kept;
+function open(filters: Filters, place: string, who: string): Kept {
+  if (kept?.place === place && kept.who === who) return kept;
+  kept = null;
   const wanted = wantedBy(filters, Date.now());
   const feeding = new Feeding((cursor, limit, signal) =>
     fetchPath("/api/v1/instances", { query: { ...wanted, limit, ...(cursor ? { cursor } : {}) } }, signal),
   );
-  return { place, feeding, wanted, offset: 0 };
+  return { place, who, feeding, wanted, offset: 0 };
 }
 
 export function Listed({ filters, place, change, clear }: Props) {
   const { t } = useTranslation("instances");
   const may = useMay("operator");
-  const [opened] = useState(() => open(filters, place));
+  const { id: who } = useMe();
+  const [opened] = useState(() => open(filters, place, who));
   const { feeding, wanted } = opened;
   // One screen and a little: the newest page is fetched again with every event.
   const [limit] = useState(() => Math.min(200, Math.ceil(window.innerHeight / LEAST_ROW / 20) * 20 + 20));
@@ -70,9 +72,9 @@ export function Listed({ filters, place, change, clear }: Props) {
   }, [feeding, head.data, limit, held]);
   const leave = useCallback(
     (offset: number) => {
-      kept = { place, feeding, wanted, offset };
+      kept = { place, who, feeding, wanted, offset };
     },
-    [place, feeding, wanted],
+    [place, who, feeding, wanted],
   );
 
   const retry = useAct(

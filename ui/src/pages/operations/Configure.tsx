@@ -10,10 +10,11 @@ import { useGet } from "../../api/queries";
 import { Refused } from "../../parts/Refused";
 import { isRecord } from "../../parts/schema/shape";
 import { faultsUnder, SchemaForm } from "../../parts/SchemaForm";
-import { inChinese } from "./chinese";
 import { exampleOf, firstOf, withSources, writeConfig, type Config } from "./config";
+import { worded } from "./fields";
 import { DIALECTS, type Kind } from "./kinds";
 import { previewOf, type Place } from "./wizard";
+import { useFieldWords } from "./words";
 
 type Source = { name: string; dialect: keyof typeof DIALECTS };
 
@@ -28,9 +29,9 @@ export function Configure({ kind, place }: { kind: Kind; place: Place }) {
 const TYPING = 400;
 
 function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: readonly Source[] }) {
-  const { t, i18n } = useTranslation("operations");
+  const { t } = useTranslation("operations");
   const queries = useQueryClient();
-  const parameters = i18n.language === "zh" ? inChinese(kind.parameters) : kind.parameters;
+  const parameters = worded(kind.parameters, useFieldWords(kind.name));
   const names = sources.map(({ name }) => name);
   const [config, setConfig] = useState<Config>(() => place.config ?? firstOf(names));
   const [broken, setBroken] = useState(false);

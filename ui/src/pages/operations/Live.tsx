@@ -1,11 +1,9 @@
 // It is at work, or was: phases, how far it has come, its log; and at the end what was done, verified.
-import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Button, Skeleton } from "antd";
-import { useCallback, useMemo } from "react";
+import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
@@ -13,16 +11,16 @@ import { Actions } from "../instance/Actions";
 import { Explain } from "../instance/Explain";
 import { Log } from "../instance/log/Log";
 import { Progress } from "../instance/Progress";
+import { useFollowed, useInstance } from "../instance/useFollowed";
 import { End } from "./End";
 import { phasesOf } from "./plan";
 import type { Place } from "./wizard";
 import "../instance/instance.css";
 
 type Instance = components["schemas"]["Instance"];
-const PATH = "/api/v1/instances/{instance_id}";
 
 export function Live({ id, place }: { id: number; place: Place }) {
-  const found = useGet(PATH, { path: { instance_id: id } });
+  const found = useInstance(id);
   if (found.data) return <Found key={id} instance={found.data} place={place} />;
   if (found.error) return <Refused refusal={found.error} again={() => void found.refetch()} />;
   return <Skeleton active paragraph={{ rows: 8 }} />;
@@ -30,19 +28,9 @@ export function Live({ id, place }: { id: number; place: Place }) {
 
 function Found({ instance, place }: { instance: Instance; place: Place }) {
   const { t } = useTranslation("operations");
-  const queries = useQueryClient();
   const { id } = instance;
-  const path = { instance_id: id };
-  const task = useGet("/api/v1/tasks/{task_id}", { path: { task_id: instance.task_id } }, { every: false });
-  const attempts = useGet("/api/v1/instances/{instance_id}/attempts", { path });
-  const numbers = useMemo(
-    () => new Map((attempts.data?.items ?? []).map((attempt, index) => [attempt.fence, index + 1])),
-    [attempts.data],
-  );
-  const onInstance = useCallback(
-    (state: Instance) => queries.setQueryData([PATH, { path: { instance_id: id } }], state),
-    [queries, id],
-  );
+  const { task, numbers, retried, onInstance, onRetried } = useFollowed(instance);
+  const zone = task?.timezone ?? null;
   const ignore = useCallback(() => undefined, []);
   const phases = phasesOf(instance.args, instance.phase, instance.status === "success");
   const ended = instance.end_time !== null;
@@ -54,7 +42,7 @@ function Found({ instance, place }: { instance: Instance; place: Place }) {
           {t("live.instance", { id })}
         </Link>
         <span className="operations-buttons">
-          <Actions instance={instance} task={task.data} />
+          <Actions instance={instance} task={task} onRetried={onRetried} />
           {ended && place.text !== null && (
             <Button onClick={() => place.go({ config: place.text ?? undefined })}>{t("live.another")}</Button>
           )}
@@ -66,7 +54,7 @@ function Found({ instance, place }: { instance: Instance; place: Place }) {
           {instance.error_message}
         </section>
       )}
-      <Explain instance={instance} zone={null} />
+      <Explain instance={instance} zone={zone} />
       {instance.status === "running" && <Progress instance={instance} />}
       {phases.length > 0 && (
         <ol className="operations-phases" aria-label={t("live.phases")}>
@@ -82,7 +70,14 @@ function Found({ instance, place }: { instance: Instance; place: Place }) {
         </ol>
       )}
       <div className="operations-log">
-        <Log instance={instance} zone={null} attempts={numbers} onInstance={onInstance} onRows={ignore} />
+        <Log
+          instance={instance}
+          zone={zone}
+          attempts={numbers}
+          retried={retried}
+          onInstance={onInstance}
+          onRows={ignore}
+        />
       </div>
     </>
   );

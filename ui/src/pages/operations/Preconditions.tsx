@@ -3,9 +3,11 @@ import { CheckCircleFilled, CloseCircleFilled, QuestionCircleFilled } from "@ant
 import { useTranslation } from "react-i18next";
 
 import { hindrances, type Preview } from "./plan";
+import { usePlanWords } from "./words";
 
 export function Preconditions({ preview }: { preview: Preview }) {
   const { t } = useTranslation("operations");
+  const say = usePlanWords();
   const { certain, perhaps } = hindrances(preview);
   const met = preview.preconditions.filter(({ ok }) => ok);
   const rows = [
@@ -33,7 +35,7 @@ export function Preconditions({ preview }: { preview: Preview }) {
               <QuestionCircleFilled aria-label={t("preconditions.perhaps")} />
             )}
             <span>
-              <strong>{one.name}</strong>
+              <strong>{say.precondition(one.name)}</strong>
               {one.side !== "source" && <span className="dim"> ({t(`side.${one.side}`)})</span>}: {one.detail}
             </span>
           </li>

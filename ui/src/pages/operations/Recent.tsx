@@ -1,13 +1,15 @@
 // Operations of late: those that live first, with how far they have come.
 import { Link } from "@tanstack/react-router";
-import { Progress, Skeleton } from "antd";
+import { Skeleton } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { ProgressBar } from "../../parts/ProgressBar";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Length, Time } from "../../parts/Time";
+import { usePlanWords } from "./words";
 
 type Instance = components["schemas"]["Instance"];
 
@@ -40,6 +42,7 @@ export function Recent() {
 /** The kind that a task of the type operation names is in its own name, or in what the instance was given. */
 function Row({ instance, source }: { instance: Instance; source: string | null }) {
   const { t } = useTranslation("operations");
+  const say = usePlanWords();
   const { id, task_name: task, operation_kind: kind } = instance;
   const name = task.replace(/^operation:/, "");
   return (
@@ -53,17 +56,12 @@ function Row({ instance, source }: { instance: Instance; source: string | null }
       <div className="dim operations-recent-about">
         {kind !== null && kind !== name && <span>{kind}</span>}
         {source !== null && <span>{source}</span>}
-        {instance.phase !== null && instance.end_time === null && <span>{instance.phase}</span>}
+        {instance.phase !== null && instance.end_time === null && <span>{say.phase(instance.phase)}</span>}
         {instance.start_time !== null && <Length from={instance.start_time} to={instance.end_time} />}
         <Time at={instance.end_time ?? instance.start_time ?? instance.scheduled_time} as="relative" />
       </div>
       {instance.status === "running" && instance.progress !== null && (
-        <Progress
-          percent={Math.floor(instance.progress * 100)}
-          size="small"
-          status="normal"
-          aria-label={t("recent.progress", { name })}
-        />
+        <ProgressBar fraction={instance.progress} label={t("recent.progress", { name })} />
       )}
       {instance.status === "failed" && <div className="operations-recent-error">{instance.error_message}</div>}
     </li>

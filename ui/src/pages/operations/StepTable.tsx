@@ -5,15 +5,17 @@ import { useTranslation } from "react-i18next";
 import { Json } from "../../parts/Json";
 import { bytesOf, countOf } from "./figures";
 import { stopsOf, type PlanStep } from "./plan";
+import { usePlanWords } from "./words";
 
 const PAGE = 50;
 
 export function StepTable({ steps }: { steps: readonly PlanStep[] }) {
   const { t } = useTranslation("operations");
+  const say = usePlanWords();
   const dash = <span className="dim">–</span>;
   const columns: TableColumnsType<PlanStep> = [
     { title: "#", dataIndex: "number", align: "end", width: 44 },
-    { title: t("steps.phase"), dataIndex: "phase", width: 96 },
+    { title: t("steps.phase"), dataIndex: "phase", width: 96, render: say.phase },
     {
       title: t("steps.step"),
       dataIndex: "step",
@@ -21,6 +23,11 @@ export function StepTable({ steps }: { steps: readonly PlanStep[] }) {
       render: (name: string, step) => (
         <>
           {name} {step.side !== "source" && <Tag variant="filled">{t(`side.${step.side}`)}</Tag>}
+          {step.destructive && (
+            <Tag variant="filled" color="red">
+              {t("steps.deletes")}
+            </Tag>
+          )}
           {!step.cancellable && (
             <Tooltip title={t("steps.uncancellableHelp")}>
               <Tag variant="filled" color="gold" tabIndex={0}>

@@ -4,12 +4,14 @@ import { useTranslation } from "react-i18next";
 
 import { bytesOf, countOf } from "./figures";
 import { hindrances, locksOf, type PlanStep, type Preview } from "./plan";
+import { usePlanWords } from "./words";
 
 type Props = { preview: Preview; steps: readonly PlanStep[]; lost: readonly PlanStep[] };
 const MOST = 12;
 
 export function Words({ preview, steps, lost }: Props) {
   const { t } = useTranslation("operations");
+  const say = usePlanWords();
   const locks = locksOf(steps);
   const { perhaps } = hindrances(preview);
   const { rows, disk_bytes: room, blockers } = preview.impact;
@@ -61,7 +63,7 @@ export function Words({ preview, steps, lost }: Props) {
           {steps.some(({ cancellable }) => !cancellable) && <li>{t("words.uncancellable")}</li>}
           {perhaps.map((one) => (
             <li key={one.name} className="operations-bad">
-              {t("words.perhaps", { name: one.name, detail: one.detail })}
+              {t("words.perhaps", { name: say.precondition(one.name), detail: one.detail })}
             </li>
           ))}
         </ul>

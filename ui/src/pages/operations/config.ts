@@ -1,5 +1,5 @@
 // A configuration in the address, and the form that is drawn for it.
-import { isRecord, type JsonSchema } from "../../parts/schema/shape";
+import { CHOICE, isRecord, type JsonSchema } from "../../parts/schema/shape";
 
 export type Config = Record<string, unknown>;
 
@@ -26,15 +26,15 @@ export function sourceFields(schema: JsonSchema): string[] {
 
 /** The schema with the data sources there are to choose from; a name that is none of them is shown as it is. */
 export function withSources(schema: JsonSchema, names: readonly string[]): JsonSchema {
-  // One alone would be drawn as a constant, and be set where nobody asked for it: it is typed, or was filled in.
-  if (!isRecord(schema.properties) || names.length < 2) return schema;
+  if (!isRecord(schema.properties) || names.length === 0) return schema;
   const properties = { ...schema.properties };
   for (const name of sourceFields(schema)) {
     const given = properties[name];
     const own = isRecord(given) ? given : {};
     const empty = Array.isArray(own.anyOf) && own.anyOf.some((one) => isRecord(one) && one.type === "null");
     const said = { title: own.title, description: own.description };
-    properties[name] = empty ? { ...said, anyOf: [{ enum: names }, { type: "null" }] } : { ...said, enum: names };
+    const choice = { enum: names, [CHOICE]: true };
+    properties[name] = empty ? { ...said, anyOf: [choice, { type: "null" }] } : { ...said, ...choice };
   }
   return { ...schema, properties };
 }

@@ -45,29 +45,9 @@ export function locksOf(steps: readonly PlanStep[]): { stops: Stops; step: PlanS
   return [...seen.values()].sort((one, other) => STRENGTH.indexOf(other.stops) - STRENGTH.indexOf(one.stops));
 }
 
-const TAKING_AWAY = new Set(["drop", "delete", "remove"]);
-const DESTROYS = [
-  /^DROP\s+(TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED)\b/i,
-  /^TRUNCATE\b/i,
-  /^DELETE\b/i,
-  /^ALTER\b[\s\S]*\bDROP\s+(PARTITION|COLUMN)\b/i,
-  /^WITH\b[\s\S]*\bDELETE\s+FROM\b/i,
-];
-/** What operations make for themselves and take away again. */
-const OWN = /\b_hh_/;
-
-/** The steps after which something is gone that was there before. */
+/** The steps that delete or overwrite what was there before, as their kind says. */
 export function destroying(steps: readonly PlanStep[]): PlanStep[] {
-  return steps.filter(
-    ({ phase, sql }) =>
-      TAKING_AWAY.has(phase) ||
-      // What is found while verifying was named before.
-      (phase !== "verify" &&
-        sql.some((text) => {
-          const bare = text.replace(/^(\s|--.*\n|\/\*[\s\S]*?\*\/)+/, "");
-          return !OWN.test(bare) && DESTROYS.some((pattern) => pattern.test(bare));
-        })),
-  );
+  return steps.filter(({ destructive }) => destructive);
 }
 
 /** What keeps it from being started: what the executor's machine lacks is looked for there, and may be met. */

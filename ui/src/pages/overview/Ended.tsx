@@ -5,11 +5,12 @@ import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
 import { Chart } from "../../parts/Chart";
+import { Panel } from "../../parts/Panel";
+import { Refused } from "../../parts/Refused";
 import { useDark } from "../../state/preferences";
 import { useFilters } from "../../state/url";
 import { useZone } from "../../time/zone";
 import { endedOption } from "./ended-option";
-import { Panel } from "./Panel";
 
 const RANGES = { "1h": 1, "6h": 6, "24h": 24, "7d": 168 } as const;
 const STEPS: Record<Range, string> = { "1h": "1m", "6h": "5m", "24h": "15m", "7d": "2h" };
@@ -21,8 +22,9 @@ export function Ended() {
   const range: Range = filters.range !== undefined && filters.range in RANGES ? (filters.range as Range) : "6h";
   return (
     <Panel
+      boxed
       title={t("ended.title")}
-      more={
+      aside={
         <Segmented<Range>
           size="small"
           value={range}
@@ -59,7 +61,12 @@ function Bars({ range }: { range: Range }) {
         : {},
     [series.data, dark, zone, t],
   );
-  return <Chart option={option} height={188} label={t("ended.label")} />;
+  return (
+    <>
+      <Refused refusal={series.error} again={() => void series.refetch()} />
+      {(series.data || !series.error) && <Chart option={option} height={188} label={t("ended.label")} />}
+    </>
+  );
 }
 
 /** The beginning of the period, by the minute, so that a minute's questions are one question. */

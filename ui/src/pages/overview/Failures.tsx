@@ -4,11 +4,16 @@ import { Segmented } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import type { components } from "../../api/schema";
+import { Panel } from "../../parts/Panel";
 import { Time } from "../../parts/Time";
 import { useFilters } from "../../state/url";
-import { Panel } from "./Panel";
+import { fewOfEach } from "./few";
 
 const ROWS = 10;
+/** So many are looked at, so that others are found behind those of a task that fails all the time. */
+const LOOKED_AT = 100;
+const OF_A_TASK = 3;
 
 export function Failures() {
   const { t } = useTranslation("overview");
@@ -31,38 +36,34 @@ export function Failures() {
 
 function ByTime({ choice }: { choice: React.ReactNode }) {
   const { t } = useTranslation("overview");
-  const failed = useGet("/api/v1/instances", { query: { status: "failed", limit: ROWS } });
-  const items = failed.data?.items ?? [];
+  const failed = useGet("/api/v1/instances", { query: { status: "failed", limit: LOOKED_AT } });
+  const items = fewOfEach(failed.data?.items ?? [], OF_A_TASK, ROWS);
+  // More may lie behind what was looked at.
+  const open = failed.data?.next_cursor != null;
   return (
-    <Panel title={t("failures.title")} more={choice} refusal={failed.error} waiting={failed.isPending}>
+    <Panel boxed title={t("failures.title")} aside={choice} refusal={failed.error} waiting={failed.isPending}>
       {items.length === 0 ? (
         <p className="quiet">{t("failures.none")}</p>
       ) : (
         <table className="rows">
           <tbody>
-            {items.map((one) => (
-              <tr key={one.id}>
-                <td className="rows-fixed">
-                  <Time at={one.end_time} as="relative" />
-                </td>
-                <td className="rows-name">
-                  <Link to="/tasks/$id" params={{ id: String(one.task_id) }}>
-                    {one.task_name}
-                  </Link>
-                </td>
-                <td className="rows-text">
-                  <Link
-                    to="/instances/$id"
-                    params={{ id: String(one.id) }}
-                    search={{ log: "errors" }}
-                    className="failure"
-                    title={one.error_message ?? undefined}
-                  >
-                    {one.error_message ?? t("failures.silent")}
-                  </Link>
-                </td>
-              </tr>
-            ))}
+            {items.map((few) =>
+              "one" in few ? (
+                <Failure key={few.one.id} one={few.one} />
+              ) : (
+                <tr key={`more ${few.task.task_id}`}>
+                  <td />
+                  <td colSpan={2}>
+                    <Link to="/instances" search={{ status: "failed", task_id: String(few.task.task_id) } as never}>
+                      {t(open ? "failures.moreAtLeast" : "failures.more", {
+                        count: few.more,
+                        task: few.task.task_name,
+                      })}
+                    </Link>
+                  </td>
+                </tr>
+              ),
+            )}
           </tbody>
         </table>
       )}
@@ -73,13 +74,40 @@ function ByTime({ choice }: { choice: React.ReactNode }) {
   );
 }
 
+function Failure({ one }: { one: components["schemas"]["Instance"] }) {
+  const { t } = useTranslation("overview");
+  return (
+    <tr key={one.id}>
+      <td className="rows-fixed">
+        <Time at={one.end_time} as="relative" />
+      </td>
+      <td className="rows-name">
+        <Link to="/tasks/$id" params={{ id: String(one.task_id) }}>
+          {one.task_name}
+        </Link>
+      </td>
+      <td className="rows-text">
+        <Link
+          to="/instances/$id"
+          params={{ id: String(one.id) }}
+          search={{ log: "errors" }}
+          className="failure"
+          title={one.error_message ?? undefined}
+        >
+          {one.error_message ?? t("failures.silent")}
+        </Link>
+      </td>
+    </tr>
+  );
+}
+
 function ByReason({ choice }: { choice: React.ReactNode }) {
   const { t, i18n } = useTranslation("overview");
   const reasons = useGet("/api/v1/stats/failures", { query: { days: 1, limit: ROWS } });
   const number = new Intl.NumberFormat(i18n.language);
   const items = reasons.data?.items ?? [];
   return (
-    <Panel title={t("failures.title")} more={choice} refusal={reasons.error} waiting={reasons.isPending}>
+    <Panel boxed title={t("failures.title")} aside={choice} refusal={reasons.error} waiting={reasons.isPending}>
       {items.length === 0 ? (
         <p className="quiet">{t("failures.noneToday")}</p>
       ) : (

@@ -27,7 +27,7 @@ export function Figures({ overview }: { overview: Overview }) {
               })
         }
         to="/instances"
-        search={{ status: "failed" }}
+        search={{ status: "failed", from: "-24h" }}
         tone={overview.failed > 0 ? "bad" : undefined}
       />
       <Figure

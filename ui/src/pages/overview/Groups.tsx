@@ -3,14 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import type { components } from "../../api/schema";
-import { Panel } from "./Panel";
+import { Panel } from "../../parts/Panel";
 
 export function Groups({ groups }: { groups: readonly components["schemas"]["GroupStanding"][] }) {
   const { t, i18n } = useTranslation("overview");
   const number = new Intl.NumberFormat(i18n.language);
   const sorted = [...groups].sort((one, other) => other.pending_due - one.pending_due || other.running - one.running);
   return (
-    <Panel title={t("groups.title")}>
+    <Panel boxed title={t("groups.title")}>
       <div className="rows-scroll">
         <table className="rows">
           <thead>

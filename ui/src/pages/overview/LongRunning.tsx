@@ -1,19 +1,19 @@
 // What has been running longest, against what it usually takes.
 import { Link } from "@tanstack/react-router";
-import { Progress } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import { Panel } from "../../parts/Panel";
+import { ProgressBar } from "../../parts/ProgressBar";
 import { Length } from "../../parts/Time";
 import { lengthOf } from "../../time/format";
-import { Panel } from "./Panel";
 
 export function LongRunning() {
   const { t } = useTranslation("overview");
   const running = useGet("/api/v1/stats/long-running", { query: { minutes: 0, limit: 6 } });
   const items = running.data?.items ?? [];
   return (
-    <Panel title={t("running.title")} refusal={running.error} waiting={running.isPending}>
+    <Panel boxed title={t("running.title")} refusal={running.error} waiting={running.isPending}>
       {items.length === 0 ? (
         <p className="quiet">{t("running.none")}</p>
       ) : (
@@ -29,11 +29,7 @@ export function LongRunning() {
                 </td>
                 <td className="rows-progress">
                   {one.progress !== null && (
-                    <Progress
-                      percent={Math.round(one.progress * 100)}
-                      size="small"
-                      aria-label={t("running.progress", { task: one.task_name })}
-                    />
+                    <ProgressBar fraction={one.progress} label={t("running.progress", { task: one.task_name })} />
                   )}
                 </td>
                 <td className="rows-number">

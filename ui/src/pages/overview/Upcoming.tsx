@@ -3,17 +3,20 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import { Panel } from "../../parts/Panel";
+import { useNotes } from "../../parts/notes";
 import { Time } from "../../parts/Time";
-import { Panel } from "./Panel";
 
 export function Upcoming() {
   const { t } = useTranslation("overview");
+  const told = useNotes();
   const upcoming = useGet("/api/v1/schedules/upcoming", { query: { limit: 8 } });
   const items = upcoming.data?.items ?? [];
   return (
     <Panel
+      boxed
       title={t("upcoming.title")}
-      more={<Link to="/calendar">{t("upcoming.all")}</Link>}
+      aside={<Link to="/calendar">{t("upcoming.all")}</Link>}
       refusal={upcoming.error}
       waiting={upcoming.isPending}
     >
@@ -28,7 +31,7 @@ export function Upcoming() {
                   <Link to="/tasks/$id" params={{ id: String(one.task_id) }}>
                     {one.task_name}
                   </Link>
-                  {one.note && <div className="dim rows-cut">{one.note}</div>}
+                  {one.note && <div className="dim rows-cut">{told(one.note, one.timezone)}</div>}
                 </td>
                 <td className="rows-number">
                   <Time at={one.at} zone={one.timezone} as="clock" /> <span className="dim">·</span>{" "}

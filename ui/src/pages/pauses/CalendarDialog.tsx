@@ -1,12 +1,11 @@
 // Make a calendar, or change one: the days of a country or a market, some weekdays, and some more, without others.
-import { Checkbox, Form, Input, Modal } from "antd";
+import { Checkbox, Form, Input } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
-import { focusOn } from "../../parts/focus";
-import { Refused } from "../../parts/Refused";
+import { Saving } from "./Saving";
 
 type Calendar = components["schemas"]["CalendarOutput"];
 type Fields = {
@@ -34,63 +33,56 @@ export function CalendarDialog({ calendar, onClose }: { calendar: Calendar | nul
     { quiet: true, done: t("calendar.saved"), refresh: ["/api/v1/calendars", "/api/v1/schedules"], then: onClose },
   );
   const weekday = new Intl.DateTimeFormat(i18n.language, { weekday: "short", timeZone: "UTC" });
-  const definition = (calendar?.definition ?? {}) as Record<string, unknown>;
   return (
-    <Modal
-      open
-      title={calendar ? calendar.name : t("calendar.make")}
-      okText={t("common:save")}
-      cancelText={t("common:cancel")}
-      confirmLoading={save.pending}
-      onOk={() => form.submit()}
-      onCancel={onClose}
-      afterOpenChange={focusOn("name")}
+    <Saving
+      title={calendar?.name ?? t("calendar.make")}
+      form={form}
+      first={first(calendar)}
+      save={save}
+      onClose={onClose}
     >
-      <Refused refusal={save.refusal} />
       <p className="dim">{t("calendar.about")}</p>
-      <Form<Fields>
-        form={form}
-        layout="vertical"
-        initialValues={{
-          name: calendar?.name,
-          country: definition.country,
-          subdivision: definition.subdivision,
-          market: definition.market,
-          weekdays: definition.weekdays ?? [],
-          include: dates(definition.include),
-          exclude: dates(definition.exclude),
-        }}
-        onFinish={(fields) => void save.run(fields)}
-      >
-        <Form.Item name="name" label={t("column.name")} rules={[{ required: true, message: t("needed") }]}>
-          <Input maxLength={200} />
-        </Form.Item>
-        <Form.Item name="country" label={t("calendar.country")}>
-          <Input placeholder="CN" maxLength={10} />
-        </Form.Item>
-        <Form.Item name="subdivision" label={t("calendar.subdivision")}>
-          <Input placeholder="BY" maxLength={10} />
-        </Form.Item>
-        <Form.Item name="market" label={t("calendar.market")}>
-          <Input placeholder="XNYS" maxLength={10} />
-        </Form.Item>
-        <Form.Item name="weekdays" label={t("calendar.weekdays")}>
-          <Checkbox.Group
-            options={[1, 2, 3, 4, 5, 6, 7].map((day) => ({
-              value: day,
-              label: weekday.format(new Date(Date.UTC(2024, 0, day))), // which began on a Monday
-            }))}
-          />
-        </Form.Item>
-        <Form.Item name="include" label={t("calendar.include")} extra={t("calendar.dates")}>
-          <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="mono" />
-        </Form.Item>
-        <Form.Item name="exclude" label={t("calendar.exclude")} extra={t("calendar.dates")}>
-          <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="mono" />
-        </Form.Item>
-      </Form>
-    </Modal>
+      <Form.Item name="name" label={t("column.name")} rules={[{ required: true, message: t("needed") }]}>
+        <Input maxLength={200} />
+      </Form.Item>
+      <Form.Item name="country" label={t("calendar.country")}>
+        <Input placeholder="CN" maxLength={10} />
+      </Form.Item>
+      <Form.Item name="subdivision" label={t("calendar.subdivision")}>
+        <Input placeholder="BY" maxLength={10} />
+      </Form.Item>
+      <Form.Item name="market" label={t("calendar.market")}>
+        <Input placeholder="XNYS" maxLength={10} />
+      </Form.Item>
+      <Form.Item name="weekdays" label={t("calendar.weekdays")}>
+        <Checkbox.Group
+          options={[1, 2, 3, 4, 5, 6, 7].map((day) => ({
+            value: day,
+            label: weekday.format(new Date(Date.UTC(2024, 0, day))), // which began on a Monday
+          }))}
+        />
+      </Form.Item>
+      <Form.Item name="include" label={t("calendar.include")} extra={t("calendar.dates")}>
+        <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="mono" />
+      </Form.Item>
+      <Form.Item name="exclude" label={t("calendar.exclude")} extra={t("calendar.dates")}>
+        <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="mono" />
+      </Form.Item>
+    </Saving>
   );
+}
+
+function first(calendar: Calendar | null): Partial<Fields> {
+  const given = (calendar?.definition ?? {}) as Omit<Fields, "name" | "include" | "exclude"> & Record<string, unknown>;
+  return {
+    name: calendar?.name,
+    country: given.country,
+    subdivision: given.subdivision,
+    market: given.market,
+    weekdays: given.weekdays ?? [],
+    include: dates(given.include),
+    exclude: dates(given.exclude),
+  };
 }
 
 function dates(given: unknown): string {

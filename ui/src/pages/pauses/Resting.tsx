@@ -76,7 +76,7 @@ export function Resting() {
             },
             {
               render: (_, pause) =>
-                operator && (
+                (pause.scope === "all" ? whole : operator) && (
                   <Popconfirm
                     title={t("resumeAsk")}
                     okText={t("resume")}

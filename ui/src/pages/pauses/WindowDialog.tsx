@@ -1,5 +1,5 @@
 // Make a maintenance window, or change one.
-import { Form, Input, InputNumber, Modal, Radio, Select } from "antd";
+import { Form, Input, InputNumber, Radio, Select } from "antd";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -7,12 +7,12 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
-import { focusOn } from "../../parts/focus";
-import { Refused } from "../../parts/Refused";
+import { AuditedFold } from "../../parts/Audited";
 import { useScheduleWords } from "../../parts/Schedule";
 import { ZoneSelect } from "../../parts/ZoneSelect";
 import { useMay } from "../../state/session";
 import { browserZone } from "../../time/format";
+import { Saving } from "./Saving";
 
 type Window = components["schemas"]["WindowOutput"];
 type Fields = {
@@ -58,84 +58,74 @@ export function WindowDialog({ window, onClose }: { window: Window | null; onClo
   const named = tasks.data?.items.map((task) => ({ value: task.id, label: task.name })) ?? [];
   const kept = window?.task_id ? [{ value: window.task_id, label: window.task_name ?? `#${window.task_id}` }] : [];
   return (
-    <Modal
-      open
-      title={window ? window.name : t("window.make")}
-      okText={t("common:save")}
-      cancelText={t("common:cancel")}
-      confirmLoading={save.pending}
-      onOk={() => form.submit()}
-      onCancel={onClose}
-      afterOpenChange={focusOn("name")}
+    <Saving
+      title={window?.name ?? t("window.make")}
+      form={form}
+      first={first(window)}
+      save={save}
+      onClose={onClose}
+      beneath={window && <AuditedFold of={{ type: "maintenance-window", id: window.id }} zone={window.timezone} />}
     >
-      <Refused refusal={save.refusal} />
-      <Form<Fields>
-        form={form}
-        layout="vertical"
-        initialValues={first(window)}
-        onFinish={(fields) => void save.run(fields)}
-      >
-        <Form.Item name="name" label={t("column.name")} rules={needed}>
-          <Input maxLength={200} />
+      <Form.Item name="name" label={t("column.name")} rules={needed}>
+        <Input maxLength={200} />
+      </Form.Item>
+      <Form.Item name="reason" label={t("common:reason")} rules={needed} extra={t("window.reasonHint")}>
+        <Input maxLength={1_000} />
+      </Form.Item>
+      <Form.Item name="scope" label={t("column.what")}>
+        <Radio.Group
+          options={[
+            { value: "group", label: t("scope.group") },
+            { value: "task", label: t("scope.task") },
+            { value: "all", label: t("scope.all"), disabled: !whole },
+          ]}
+        />
+      </Form.Item>
+      {given?.scope === "group" && (
+        <Form.Item name="group" label={t("scope.group")} rules={needed}>
+          <Select showSearch options={groups.data?.items.map((one) => ({ value: one.name, label: one.name }))} />
         </Form.Item>
-        <Form.Item name="reason" label={t("common:reason")} rules={needed} extra={t("window.reasonHint")}>
-          <Input maxLength={1_000} />
-        </Form.Item>
-        <Form.Item name="scope" label={t("column.what")}>
-          <Radio.Group
-            options={[
-              { value: "group", label: t("scope.group") },
-              { value: "task", label: t("scope.task") },
-              { value: "all", label: t("scope.all"), disabled: !whole },
-            ]}
+      )}
+      {given?.scope === "task" && (
+        <Form.Item name="task_id" label={t("scope.task")} rules={needed}>
+          <Select
+            showSearch={{ filterOption: false, onSearch: setQ }}
+            options={[...kept.filter((one) => !named.some((other) => other.value === one.value)), ...named]}
           />
         </Form.Item>
-        {given?.scope === "group" && (
-          <Form.Item name="group" label={t("scope.group")} rules={needed}>
-            <Select showSearch options={groups.data?.items.map((one) => ({ value: one.name, label: one.name }))} />
+      )}
+      <Form.Item name="by" label={t("window.when")}>
+        <Radio.Group
+          options={[
+            { value: "schedule", label: t("window.bySchedule") },
+            { value: "calendar", label: t("window.byCalendar") },
+          ]}
+        />
+      </Form.Item>
+      {given?.by === "schedule" && (
+        <>
+          <Form.Item
+            name="schedule"
+            label={t("window.schedule")}
+            rules={needed}
+            extra={given.schedule ? inWords(given.schedule, given.timezone ?? "UTC") : t("window.scheduleHint")}
+          >
+            <Input className="mono" placeholder="0 2 * * *" />
           </Form.Item>
-        )}
-        {given?.scope === "task" && (
-          <Form.Item name="task_id" label={t("scope.task")} rules={needed}>
-            <Select
-              showSearch={{ filterOption: false, onSearch: setQ }}
-              options={[...kept.filter((one) => !named.some((other) => other.value === one.value)), ...named]}
-            />
+          <Form.Item name="minutes" label={t("window.minutes")} rules={needed}>
+            <InputNumber min={1} max={10_080} />
           </Form.Item>
-        )}
-        <Form.Item name="by" label={t("window.when")}>
-          <Radio.Group
-            options={[
-              { value: "schedule", label: t("window.bySchedule") },
-              { value: "calendar", label: t("window.byCalendar") },
-            ]}
-          />
+        </>
+      )}
+      {given?.by === "calendar" && (
+        <Form.Item name="calendar" label={t("window.calendar")} rules={needed} extra={t("window.calendarHint")}>
+          <Select options={calendars.data?.items.map((one) => ({ value: one.name, label: one.name }))} />
         </Form.Item>
-        {given?.by === "schedule" && (
-          <>
-            <Form.Item
-              name="schedule"
-              label={t("window.schedule")}
-              rules={needed}
-              extra={given.schedule ? inWords(given.schedule, given.timezone ?? "UTC") : t("window.scheduleHint")}
-            >
-              <Input className="mono" placeholder="0 2 * * *" />
-            </Form.Item>
-            <Form.Item name="minutes" label={t("window.minutes")} rules={needed}>
-              <InputNumber min={1} max={10_080} />
-            </Form.Item>
-          </>
-        )}
-        {given?.by === "calendar" && (
-          <Form.Item name="calendar" label={t("window.calendar")} rules={needed} extra={t("window.calendarHint")}>
-            <Select options={calendars.data?.items.map((one) => ({ value: one.name, label: one.name }))} />
-          </Form.Item>
-        )}
-        <Form.Item name="timezone" label={t("window.zone")}>
-          <ZoneSelect />
-        </Form.Item>
-      </Form>
-    </Modal>
+      )}
+      <Form.Item name="timezone" label={t("window.zone")}>
+        <ZoneSelect />
+      </Form.Item>
+    </Saving>
   );
 }
 

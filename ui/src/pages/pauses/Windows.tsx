@@ -22,6 +22,9 @@ const REFRESH = ["/api/v1/maintenance-windows", "/api/v1/tasks", "/api/v1/schedu
 export function Windows() {
   const { t } = useTranslation("pauses");
   const editor = useMay("editor");
+  const whole = useMay("editor", { whole: true });
+  // Who is limited to groups sees what rests with everything, and cannot change it.
+  const mayChange = (one: Window) => (one.scope === "all" ? whole : editor);
   const inWords = useScheduleWords();
   const [open, setOpen] = useState<Window | "new" | null>(null);
   const windows = useGet("/api/v1/maintenance-windows");
@@ -111,7 +114,7 @@ export function Windows() {
                 <Switch
                   size="small"
                   checked={one.enabled}
-                  disabled={!editor || toggle.pending}
+                  disabled={!mayChange(one) || toggle.pending}
                   aria-label={t("window.enabledOf", { name: one.name })}
                   onChange={(enabled) => void toggle.run(one.id, enabled)}
                 />
@@ -119,7 +122,7 @@ export function Windows() {
             },
             {
               render: (_, one) =>
-                editor && (
+                mayChange(one) && (
                   <Space>
                     <Button size="small" aria-label={t("editOf", { name: one.name })} onClick={() => setOpen(one)}>
                       {t("common:edit")}

@@ -4,6 +4,7 @@ import { Button, Drawer, Space } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import { AuditedFold } from "../../parts/Audited";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Length, Time } from "../../parts/Time";
@@ -68,6 +69,7 @@ export function Detail({ source, tests, may, change, onClose }: Props) {
         </dd>
       </dl>
       <Working id={source.id} />
+      <AuditedFold of={{ type: "data-source", id: source.id }} />
     </Drawer>
   );
 }

@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { besides, faultOf } from "../../parts/faults";
+import { focusOn } from "../../parts/focus";
 import { Refused } from "../../parts/Refused";
 import { isRecord } from "../../parts/schema/shape";
 import { faultsUnder, SchemaForm } from "../../parts/SchemaForm";
@@ -49,12 +50,12 @@ export function SourceForm({ source, onClose }: { source: Source | null; onClose
       cancelText={t("common:cancel")}
       okButtonProps={{ loading: save.pending, disabled: !ready, htmlType: "submit", form: "source-form" }}
       onCancel={onClose}
+      afterOpenChange={focusOn("source-name")}
     >
       <Form id="source-form" layout="vertical" onFinish={submit}>
         <Form.Item label={t("column.name")} htmlFor="source-name" extra={t("nameHelp")} {...faultOf(refusal, "name")}>
           <Input
             id="source-name"
-            autoFocus
             maxLength={128}
             value={fields.name}
             onChange={({ target }) => set({ name: target.value })}

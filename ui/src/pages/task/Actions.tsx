@@ -35,6 +35,7 @@ export function Actions({ task, pauses }: { task: Task; pauses: readonly Pause[]
     { key: "backfill", label: t("backfillMenu") },
     ...(edits
       ? [
+          { key: "after", label: t("newAfter") },
           { key: "enabled", label: task.enabled ? t("disable") : t("enable") },
           { key: "delete", label: t("deleteMenu"), danger: true },
         ]
@@ -65,6 +66,7 @@ export function Actions({ task, pauses }: { task: Task; pauses: readonly Pause[]
           items: more,
           onClick: ({ key }) => {
             if (key === "enabled") void enable.run(!task.enabled);
+            else if (key === "after") void navigate({ to: "/tasks/new", search: { after: String(task.id) } as never });
             else setDoing(key as Doing);
           },
         }}

@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import { Json } from "../../parts/Json";
+import { Panel } from "../../parts/Panel";
 import { lengthOf } from "../../time/format";
 import type { Task } from "./about";
-import { Panel } from "./Panel";
 
 const length = (seconds: number) => lengthOf(seconds * 1_000);
 

@@ -5,11 +5,11 @@ import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { Panel } from "../../parts/Panel";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Time } from "../../parts/Time";
 import type { Task } from "./about";
-import { Panel } from "./Panel";
 
 type Node = components["schemas"]["GraphNode"];
 

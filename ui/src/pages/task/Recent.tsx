@@ -1,14 +1,15 @@
 // Its newest instances, and of what failed the reason in the row.
 import { Link } from "@tanstack/react-router";
-import { Button, Empty, Skeleton } from "antd";
+import { Empty, Skeleton } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { usePaged } from "../../api/paged";
+import { Panel } from "../../parts/Panel";
+import { More } from "../../parts/More";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Length, Time } from "../../parts/Time";
 import type { Instance, Task } from "./about";
-import { Panel } from "./Panel";
 
 type Props = { task: Task; status?: "failed"; limit: number; title: string; whole?: boolean };
 
@@ -55,11 +56,7 @@ export function Recent({ task, status, limit, title, whole = false }: Props) {
           </table>
         </div>
       )}
-      {whole && found.more && (
-        <Button className="task-more" onClick={found.next} loading={found.fetching}>
-          {t("common:loadMore")}
-        </Button>
-      )}
+      {whole && <More list={found} />}
     </Panel>
   );
 }

@@ -4,12 +4,12 @@ import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
 import { Chart } from "../../parts/Chart";
+import { Panel } from "../../parts/Panel";
 import { Strip } from "../../parts/Strip";
 import { Length } from "../../parts/Time";
 import { useDark } from "../../state/preferences";
 import { useZone } from "../../time/zone";
 import type { Task } from "./about";
-import { Panel } from "./Panel";
 import { failedShare, trendOption, type Stats } from "./trend";
 
 export function Trend({ task, stats }: { task: Task; stats: Stats }) {

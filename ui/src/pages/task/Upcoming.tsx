@@ -4,21 +4,22 @@ import { Link } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import { Panel } from "../../parts/Panel";
+import { useNotes } from "../../parts/notes";
 import { Refused } from "../../parts/Refused";
 import { useScheduleWords } from "../../parts/Schedule";
 import { Time } from "../../parts/Time";
 import { partsIn } from "../../time/format";
+import { readSchedule } from "../../time/schedule";
 import { useZone } from "../../time/zone";
 import type { Task } from "./about";
-import { Panel } from "./Panel";
-
-/** An instant as the server writes it within a sentence. */
-const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 export function Upcoming({ task, count = 6 }: { task: Task; count?: number }) {
   const { t } = useTranslation("task");
   const inWords = useScheduleWords();
+  const told = useNotes();
   const shown = useZone(task.timezone);
+  const afterOthers = readSchedule(task.schedule).form === "upstream";
   const found = useGet("/api/v1/tasks/{task_id}/upcoming", { path: { task_id: task.id }, query: { count } });
   return (
     <Panel title={t("next")} aside={<Link to="/calendar">{t("calendar")}</Link>}>
@@ -33,7 +34,7 @@ export function Upcoming({ task, count = 6 }: { task: Task; count?: number }) {
       {found.isPending && <Skeleton active title={false} paragraph={{ rows: 3 }} />}
       {found.data && (
         <>
-          {found.data.instants.length === 0 && <p className="dim">{t("noNext")}</p>}
+          {found.data.instants.length === 0 && <p className="dim">{t(afterOthers ? "noNextUpstream" : "noNext")}</p>}
           <ol className="task-instants">
             {found.data.instants.map((instant) => {
               const parts = partsIn(new Date(instant), task.timezone);
@@ -58,10 +59,7 @@ export function Upcoming({ task, count = 6 }: { task: Task; count?: number }) {
           </ol>
           {found.data.notes.map((note) => (
             <p key={note} className="dim task-note">
-              {note.replaceAll(INSTANT, (instant) => {
-                const parts = partsIn(new Date(instant), shown);
-                return `${parts.date} ${parts.clock} ${parts.zone}`;
-              })}
+              {told(note, task.timezone)}
             </p>
           ))}
         </>

@@ -7,13 +7,14 @@ import { answer, client } from "../../api/client";
 import { usePaged } from "../../api/paged";
 import type { components } from "../../api/schema";
 import { Diff } from "../../parts/Diff";
+import { Panel } from "../../parts/Panel";
 import { changesBetween } from "../../parts/diff";
+import { More } from "../../parts/More";
 import { Refused } from "../../parts/Refused";
 import { Time } from "../../parts/Time";
 import { useMay } from "../../state/session";
 import { useFilters } from "../../state/url";
 import { managerOf, type Task } from "./about";
-import { Panel } from "./Panel";
 import { restoring } from "./restoring";
 
 type Version = components["schemas"]["TaskVersion"];
@@ -51,18 +52,15 @@ export function Versions({ task }: { task: Task }) {
                 aria-current={one === shown}
                 onClick={() => change({ version: String(one.version), against: null })}
               >
-                <strong className="number">v{one.version}</strong> <Time at={one.changed_at} seconds={false} />
+                <strong className="number">v{one.version}</strong>{" "}
+                <Time at={one.changed_at} zone={task.timezone} seconds={false} />
                 <span className="dim"> {one.changed_by}</span>
                 <Summary version={one} before={versions[place + 1]} />
               </button>
             </li>
           ))}
         </ul>
-        {found.more && (
-          <Button size="small" onClick={found.next} loading={found.fetching}>
-            {t("common:loadMore")}
-          </Button>
-        )}
+        <More list={found} />
       </Panel>
       {shown && (
         <Panel

@@ -1,16 +1,16 @@
 // The tasks as cards, where a table would not fit.
 import { Length } from "../../parts/Time";
 import { pausesOf } from "../../parts/pausing";
-import { Strip } from "../../parts/Strip";
 import { Alive, Name, Next, When } from "./cells";
+import { Fared } from "./Fared";
 import { RowActions } from "./RowActions";
 import type { ListingProps } from "./Rows";
 
-export function Cards({ tasks, stats, pauses, onRun, onPause }: ListingProps) {
+export function Cards({ tasks, lately, pauses, onRun, onPause }: ListingProps) {
   return (
     <ul className="tasks-cards">
       {tasks.map((task) => {
-        const one = stats.get(task.id);
+        const one = lately.get(task.id);
         const resting = pausesOf(task, pauses);
         return (
           <li key={task.id} className={task.enabled ? "" : "tasks-off"}>
@@ -23,7 +23,7 @@ export function Cards({ tasks, stats, pauses, onRun, onPause }: ListingProps) {
               <Next task={task} pauses={resting} />
             </div>
             <div className="tasks-card-row">
-              {one && <Strip endings={one.endings} zone={task.timezone} />}
+              <Fared stats={one} zone={task.timezone} />
               <span>
                 <Length ms={one?.median_ms} /> <Alive task={task} stats={one} />
               </span>

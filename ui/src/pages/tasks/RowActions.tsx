@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
+import { isBuiltIn } from "../../parts/managed";
 import type { Pause } from "../../parts/pausing";
 import { useMay } from "../../state/session";
 import type { Task } from "./cells";
@@ -29,7 +30,7 @@ export function RowActions({ task, pauses, onRun, onPause }: Props) {
     { done: t("wasResumed", { name: task.name }), refresh: ["/api/v1/pauses", "/api/v1/tasks"] },
   );
   const own = pauses.find((pause) => pause.scope === "task");
-  const builtIn = task.managed_by?.startsWith("built-in:") ?? false;
+  const builtIn = isBuiltIn(task);
   const resting = own ? t("resumeOne", { name: task.name }) : t("pauseOne", { name: task.name });
   return (
     <span className="tasks-actions">

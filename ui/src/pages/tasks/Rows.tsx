@@ -3,20 +3,21 @@ import { Table, type TableColumnsType } from "antd";
 import { useTranslation } from "react-i18next";
 
 import { pausesOf, type Pause } from "../../parts/pausing";
-import { Strip } from "../../parts/Strip";
 import { Length } from "../../parts/Time";
-import { Alive, Name, Next, When, Whose, type Stats, type Task } from "./cells";
+import { Alive, Name, Next, When, Whose, type Task } from "./cells";
+import { Fared } from "./Fared";
+import type { Lately } from "./lately";
 import { RowActions } from "./RowActions";
 
 export type ListingProps = {
   tasks: readonly Task[];
-  stats: ReadonlyMap<number, Stats>;
+  lately: Lately;
   pauses: readonly Pause[];
   onRun: (task: Task) => void;
   onPause: (task: Task) => void;
 };
 
-export function Rows({ tasks, stats, pauses, onRun, onPause }: ListingProps) {
+export function Rows({ tasks, lately, pauses, onRun, onPause }: ListingProps) {
   const { t } = useTranslation("tasks");
   const columns: TableColumnsType<Task> = [
     { key: "name", title: t("column.task"), width: 230, render: (_, task) => <Name task={task} /> },
@@ -31,10 +32,7 @@ export function Rows({ tasks, stats, pauses, onRun, onPause }: ListingProps) {
       key: "last",
       title: t("column.last"),
       width: 226,
-      render: (_, task) => {
-        const one = stats.get(task.id);
-        return one && <Strip endings={one.endings} zone={task.timezone} />;
-      },
+      render: (_, task) => <Fared stats={lately.get(task.id)} zone={task.timezone} />,
     },
     {
       key: "median",
@@ -43,8 +41,8 @@ export function Rows({ tasks, stats, pauses, onRun, onPause }: ListingProps) {
       align: "end",
       render: (_, task) => (
         <div className="tasks-two">
-          <Length ms={stats.get(task.id)?.median_ms} />
-          <Alive task={task} stats={stats.get(task.id)} />
+          <Length ms={lately.get(task.id)?.median_ms} />
+          <Alive task={task} stats={lately.get(task.id)} />
         </div>
       ),
     },

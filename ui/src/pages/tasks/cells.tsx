@@ -7,10 +7,10 @@ import type { components } from "../../api/schema";
 import type { Pause } from "../../parts/pausing";
 import { Schedule } from "../../parts/Schedule";
 import { Time } from "../../parts/Time";
+import type { Stats } from "./lately";
 import { State } from "./State";
 
 export type Task = components["schemas"]["Task"];
-export type Stats = components["schemas"]["TaskStats"];
 
 export function Name({ task }: { task: Task }) {
   const { t } = useTranslation("tasks");
@@ -53,7 +53,7 @@ export function Next({ task, pauses }: { task: Task; pauses: readonly Pause[] })
   );
 }
 
-export function Alive({ task, stats }: { task: Task; stats?: Stats }) {
+export function Alive({ task, stats }: { task: Task; stats: Stats | null | undefined }) {
   const { t } = useTranslation("tasks");
   if (!stats || stats.running + stats.pending + stats.planned === 0) return null;
   const [status, count] =

@@ -5,7 +5,6 @@ import type { Filters } from "../../state/url";
 export type TaskType = components["schemas"]["TaskType"];
 export const TYPES: readonly TaskType[] = ["command", "http", "python", "operation", "xxl"];
 const TEXTS = ["q", "exclude", "owner", "tag", "group"] as const;
-export const NAMES = [...TEXTS, "type", "enabled"] as const;
 
 export type TaskQuery = Partial<Record<(typeof TEXTS)[number], string>> & { type?: TaskType; enabled?: boolean };
 

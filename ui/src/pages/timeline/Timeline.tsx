@@ -39,6 +39,7 @@ export function TimelinePage() {
     {
       query: {
         ...known,
+        q,
         limit: AHEAD,
         from: period.from > now ? asked.from : undefined,
         to: written({ ...period, to: Math.ceil(period.to / MINUTE) * MINUTE }).to,
@@ -47,12 +48,10 @@ export function TimelinePage() {
     { keep: true, enabled: period.to > now + MINUTE },
   );
   const bars = useMemo(() => (period.from < now ? (past.data?.items ?? []) : []), [past.data, period.from, now]);
-  const instants = useMemo(() => {
-    const needle = (q ?? "").toLowerCase();
-    return (ahead.data?.items ?? []).filter(
-      (one) => Date.parse(one.at) <= period.to && one.task_name.toLowerCase().includes(needle),
-    );
-  }, [ahead.data, q, period.to]);
+  const instants = useMemo(
+    () => (ahead.data?.items ?? []).filter((one) => Date.parse(one.at) <= period.to),
+    [ahead.data, period.to],
+  );
   const rows = useMemo(() => rowsOf(bars, period.to > now ? instants : [], now), [bars, instants, period.to, now]);
   const table = filters.as === "table";
   const onPeriod = (next: Period) => change(written(next));

@@ -55,6 +55,7 @@ export function Chips({ id, shape, items, numbers, onChange, faults, required, l
               value={text}
               onChange={({ target }) => onChange(items.map((old, at) => (at === number ? read(target.value) : old)))}
               onKeyDown={(event) => {
+                if (event.nativeEvent.isComposing) return;
                 if (event.key === "Enter") event.preventDefault();
                 if (event.key === "Backspace" && text === "") {
                   event.preventDefault();
@@ -98,9 +99,14 @@ export function Chips({ id, shape, items, numbers, onChange, faults, required, l
           add(draft + pasted);
         }}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && !event.nativeEvent.isComposing) {
+          // The Enter that ends a word of an input method is not for us, nor is its Backspace.
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === "Enter") {
             event.preventDefault();
             add(draft);
+          } else if (event.key === "Backspace" && draft === "" && items.length > 0) {
+            event.preventDefault();
+            remove(items.length - 1);
           }
         }}
         onBlur={() => add(draft)}

@@ -5,7 +5,9 @@ import { useState, type ClipboardEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { described, useDrawing, type ControlProps } from "./frame";
+import { Instant } from "./Instant";
 import { written, type Shape } from "./shape";
+import { isInstant } from "./values";
 
 type Scalar = Extract<Shape, { is: "text" | "number" | "flag" | "choice" }>;
 
@@ -135,7 +137,7 @@ function TextControl(props: ControlProps<Extract<Shape, { is: "text" }>>) {
   const text = value === undefined ? "" : written(value);
   const [long, setLong] = useState(shape.format === "long" || text.includes("\n"));
   const change = (next: string) => onChange(next === "" ? undefined : next);
-  const picked = moment(shape.format, text);
+  const picked = dayOrTime(shape.format, text);
 
   if (shape.format === "secret") {
     return (
@@ -151,16 +153,17 @@ function TextControl(props: ControlProps<Extract<Shape, { is: "text" }>>) {
     return <TimePicker {...common} value={picked} onChange={(next) => change(next?.format("HH:mm:ss") ?? "")} />;
   }
   if (picked !== undefined) {
-    const timed = shape.format === "date-time";
     return (
       <DatePicker
         {...common}
-        showTime={timed}
-        format={timed ? "YYYY-MM-DD HH:mm:ss Z" : "YYYY-MM-DD"}
+        format="YYYY-MM-DD"
         value={picked}
-        onChange={(next: Dayjs | null) => change(next?.format(timed ? undefined : "YYYY-MM-DD") ?? "")}
+        onChange={(next: Dayjs | null) => change(next?.format("YYYY-MM-DD") ?? "")}
       />
     );
+  }
+  if (shape.format === "date-time" && (text === "" || isInstant(text))) {
+    return <Instant {...common} text={text} label={props.label} onChange={change} />;
   }
   if (long) {
     return (
@@ -194,8 +197,8 @@ function TextControl(props: ControlProps<Extract<Shape, { is: "text" }>>) {
 }
 
 /** A date or time to pick; null: none yet; undefined: this is no such thing, so that it is written by hand. */
-function moment(format: string, text: string): Dayjs | null | undefined {
-  if (format !== "date" && format !== "date-time" && format !== "time") return undefined;
+function dayOrTime(format: string, text: string): Dayjs | null | undefined {
+  if (format !== "date" && format !== "time") return undefined;
   if (text === "") return null;
   const read = dayjs(format === "time" ? `2000-01-01T${text}` : text);
   return read.isValid() ? read : undefined;

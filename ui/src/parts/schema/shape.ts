@@ -108,11 +108,16 @@ function common(schema: JsonSchema, nullable: boolean): Common {
 
 type Bare<S> = S extends Shape ? Omit<S, keyof Common> : never;
 
+/** Says of an enum that it is to be chosen from even if there is one value alone, which else is a constant. */
+export const CHOICE = "x-choice";
+
 function bare(schema: JsonSchema): Bare<Shape> {
   if ("const" in schema) return { is: "constant", value: schema.const };
   if (Array.isArray(schema.enum)) {
     const values: unknown[] = schema.enum;
-    return values.length === 1 ? { is: "constant", value: values[0] } : { is: "choice", values };
+    return values.length === 1 && schema[CHOICE] !== true
+      ? { is: "constant", value: values[0] }
+      : { is: "choice", values };
   }
   switch (schema.type) {
     case "string":
@@ -193,6 +198,7 @@ function sharedConstant(options: readonly JsonSchema[]): string | null {
 export function constantOf(schema: unknown): unknown {
   if (!isRecord(schema)) return undefined;
   if ("const" in schema) return schema.const;
+  if (schema[CHOICE] === true) return undefined;
   return Array.isArray(schema.enum) && schema.enum.length === 1 ? (schema.enum[0] as unknown) : undefined;
 }
 

@@ -162,3 +162,8 @@ export function parsed(text: string): { value: unknown } | { fault: string } {
     return { fault: reason instanceof Error ? reason.message : String(reason) };
   }
 }
+
+/** Whether a text is an instant to everybody: without an offset it would be another one on every clock. */
+export function isInstant(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dt.*(z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text));
+}

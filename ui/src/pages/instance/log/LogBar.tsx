@@ -4,20 +4,20 @@ import {
   ArrowUpOutlined,
   CaretRightOutlined,
   ClockCircleOutlined,
-  CopyOutlined,
   DownloadOutlined,
   PauseOutlined,
   VerticalAlignBottomOutlined,
   VerticalAlignTopOutlined,
 } from "@ant-design/icons";
-import { App, Button, Dropdown, Input, Space, Switch, Tag, Tooltip } from "antd";
+import { Button, Input, Space, Switch, Tag, Tooltip } from "antd";
 import { useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
 import { useFilters } from "../../../state/url";
-import { textOf } from "./copying";
+import { CopyMenu } from "./CopyMenu";
 import type { Direction, Wanted } from "./finding";
-import type { Row } from "./rows";
+import { numberOf, type Row } from "./rows";
+import { isRest, type Search } from "./useLook";
 import type { LogWindow } from "./window";
 import { WrapIcon } from "./WrapIcon";
 
@@ -25,7 +25,7 @@ type Props = {
   log: LogWindow;
   living: boolean;
   following: boolean;
-  missed: boolean;
+  search: Search;
   /** The log marks no errors, so what came by stderr is shown in their place. */
   unmarked: boolean;
   chosen: readonly Row[];
@@ -38,7 +38,8 @@ type Props = {
 };
 
 export function LogBar(props: Props) {
-  const { log, living, following, missed, unmarked, onFollow, onStart, onEnd, onFind, onSought } = props;
+  const { log, living, following, chosen, visible, search, unmarked, onFollow, onStart, onEnd, onFind, onSought } =
+    props;
   const { t } = useTranslation("instance");
   const [filters, change] = useFilters();
   const [text, setText] = useState(filters.find ?? "");
@@ -62,7 +63,7 @@ export function LogBar(props: Props) {
           allowClear
           maxLength={200}
           value={text}
-          status={missed ? "warning" : ""}
+          status={search === "none" ? "warning" : ""}
           placeholder={t("log.search")}
           aria-label={t("log.search")}
           onChange={(event) => {
@@ -71,6 +72,7 @@ export function LogBar(props: Props) {
             change({ find: event.target.value });
           }}
           onKeyDown={(event) => {
+            if (event.nativeEvent.isComposing) return; // Enter ends what an input method composes
             if (event.key === "Enter" && sought) onFind(sought, event.shiftKey ? "next" : "previous");
           }}
         />
@@ -87,7 +89,11 @@ export function LogBar(props: Props) {
           onClick={() => sought && onFind(sought, "next")}
         />
       </Space.Compact>
-      {missed && <span className="log-missed">{t("log.noMatch")}</span>}
+      <span role="status" className={search === "seeking" ? "log-seeking" : "log-missed"}>
+        {search === "seeking" && t("log.seeking")}
+        {search === "none" && t("log.noMatch")}
+        {isRest(search) && t(`log.rest.${search.direction}`, { line: numberOf({ seq: search.upTo, part: 0 }) })}
+      </span>
       <label className="log-switch">
         <Switch
           size="small"
@@ -136,7 +142,7 @@ export function LogBar(props: Props) {
         />
       </Space.Compact>
       <Space.Compact size="small">
-        <CopyMenu {...props} />
+        <CopyMenu instance={log.instance} chosen={chosen} visible={visible} />
         <Tooltip title={t("log.download")}>
           <Button
             size="small"
@@ -148,44 +154,6 @@ export function LogBar(props: Props) {
         </Tooltip>
       </Space.Compact>
     </div>
-  );
-}
-
-function CopyMenu({ log, chosen, visible }: Props) {
-  const { t } = useTranslation("instance");
-  const { message } = App.useApp();
-
-  async function copy(which: string) {
-    let text: string;
-    if (which === "all") {
-      const answer = await fetch(`/api/v1/instances/${log.instance}/logs/download`);
-      if (!answer.ok) return void message.error(t("log.notCopied"));
-      text = await answer.text();
-    } else {
-      text = textOf(which === "chosen" ? chosen : visible());
-    }
-    try {
-      await navigator.clipboard.writeText(text);
-      void message.success(t("common:copied"));
-    } catch {
-      void message.error(t("log.notCopied"));
-    }
-  }
-
-  return (
-    <Dropdown
-      trigger={["click"]}
-      menu={{
-        onClick: ({ key }) => void copy(key),
-        items: [
-          { key: "chosen", disabled: chosen.length === 0, label: t("log.copyChosen", { count: chosen.length }) },
-          { key: "visible", label: t("log.copyVisible") },
-          { key: "all", label: t("log.copyAll") },
-        ],
-      }}
-    >
-      <Button size="small" icon={<CopyOutlined />} aria-label={t("log.copy")} title={t("log.copy")} />
-    </Dropdown>
   );
 }
 

@@ -4,6 +4,7 @@ import { memo, type ReactNode } from "react";
 import { partsIn } from "../../../time/format";
 import { spansOf } from "./ansi";
 import { numberOf, type Row } from "./rows";
+import "./ansi.css";
 
 type Props = {
   row: Row;

@@ -1,8 +1,9 @@
-// Rows as text, and which of them somebody has chosen.
+// Rows as text, and the whole log as text where it is not too much.
 import { plainOf } from "./ansi";
-import type { Address, Row } from "./rows";
+import type { Row } from "./rows";
 
-export type Chosen = { from: number; to: number } | null;
+/** More than this is not for a clipboard. */
+export const MOST_COPIED = 8_000_000;
 
 /** As it was written: what was cut into rows for being long is one line again. */
 export function textOf(rows: readonly Row[]): string {
@@ -12,14 +13,30 @@ export function textOf(rows: readonly Row[]): string {
     .join("");
 }
 
-function indexOf(rows: readonly Row[], { seq, part }: Address): number {
-  return rows.findIndex((row) => row.seq === seq && row.part === part);
+/** The text of an answer, or null when it is longer than so many bytes, of which no more is read then. */
+export async function readUpTo(answer: Response, most: number): Promise<string | null> {
+  const reader = answer.body?.getReader();
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  let [text, read] = ["", 0];
+  for (;;) {
+    const { done, value } = (await reader.read()) as ReadableStreamReadResult<Uint8Array>;
+    if (done) return text + decoder.decode();
+    read += value.byteLength;
+    if (read > most) {
+      await reader.cancel();
+      return null;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
-export function chosenRows(rows: readonly Row[], line: Address | null, to: Address | null): Chosen {
-  if (line === null) return null;
-  const from = indexOf(rows, line);
-  if (from < 0) return null;
-  const until = to === null ? from : indexOf(rows, to);
-  return until < 0 ? { from, to: from } : { from: Math.min(from, until), to: Math.max(from, until) };
+/** Whether it is on the clipboard now; a page that did not come by https has none. */
+export async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

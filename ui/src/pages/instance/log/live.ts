@@ -5,12 +5,12 @@ import type { Chunk } from "./rows";
 
 type Instance = components["schemas"]["Instance"];
 export type Heard = {
-  lines: (chunks: Chunk[]) => void;
+  /** And where the stream is after them. */
+  lines: (chunks: Chunk[], place: string) => void;
   instance: (instance: Instance) => void;
   /** Nothing more comes, unless it is retried. */
   end: () => void;
 };
-export const AGAIN = 5_000;
 
 /** Listen until the answer is called. */
 export function tail(instance: number, after: string, heard: Heard): () => void {
@@ -20,7 +20,7 @@ export function tail(instance: number, after: string, heard: Heard): () => void 
     (source) => {
       source.addEventListener("lines", (event: MessageEvent<string>) => {
         place = event.lastEventId || place;
-        heard.lines((JSON.parse(event.data) as { items: Chunk[] }).items);
+        heard.lines((JSON.parse(event.data) as { items: Chunk[] }).items, place);
       });
       source.addEventListener("instance", (event: MessageEvent<string>) => {
         heard.instance(JSON.parse(event.data) as Instance);

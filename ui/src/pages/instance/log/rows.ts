@@ -5,6 +5,8 @@ import { plainOf } from "./ansi";
 export type Chunk = components["schemas"]["LogLine"];
 export type Grave = "error" | "warning" | "debug" | null;
 export type Row = {
+  /** Tells it from all others, wherever in the window it is. */
+  key: string;
   seq: number;
   /** Which row of its chunk. */
   part: number;
@@ -19,7 +21,7 @@ export type Row = {
 };
 
 export const OF_ONE_ATTEMPT = 2 ** 32;
-const FIRST_OF_CALLBACKS = 2 ** 31;
+export const FIRST_OF_CALLBACKS = 2 ** 31;
 export const END_OF_LOG = 2 ** 53;
 /** A longer line goes on in the next row: one of a megabyte must not become one element. */
 export const LONGEST = 2_000;
@@ -47,7 +49,8 @@ export function rowsOf(chunk: Chunk): Row[] {
   const add = (text: string, kind: Row["kind"]) => {
     pieces(seen(text)).forEach((piece, number, all) => {
       const broken = number < all.length - 1;
-      rows.push({ seq, part: rows.length, text: piece, at, stream, phase, grave, kind, broken });
+      const part = rows.length;
+      rows.push({ key: `${seq}.${part}`, seq, part, text: piece, at, stream, phase, grave, kind, broken });
     });
   };
   for (const line of linesOf(chunk.message)) add(line, "text");
@@ -55,6 +58,7 @@ export function rowsOf(chunk: Chunk): Row[] {
   // The first that an attempt wrote: its number says so, whatever else is loaded.
   if (seq % OF_ONE_ATTEMPT === 0) {
     rows.unshift({
+      key: `${seq}.-1`,
       seq,
       part: -1,
       text: "",
@@ -96,18 +100,18 @@ function pieces(text: string): string[] {
 }
 
 /** What stands in the margin: the chunk's number in its attempt and, where it has several rows, which of them. */
-export function numberOf(row: Row): string {
-  if (row.kind === "attempt") return "";
-  const counter = row.seq % OF_ONE_ATTEMPT;
+export function numberOf({ seq, part }: Address): string {
+  if (part < 0) return "";
+  const counter = seq % OF_ONE_ATTEMPT;
   const number = counter >= FIRST_OF_CALLBACKS ? `c${counter - FIRST_OF_CALLBACKS + 1}` : String(counter + 1);
-  return row.part > 0 ? `${number}.${row.part}` : number;
+  return part > 0 ? `${number}.${part}` : number;
 }
 
 /** The address of a row: `SEQ` or `SEQ.PART`. */
 export type Address = { seq: number; part: number };
 
-export function addressOf(row: Row): string {
-  return row.part > 0 ? `${row.seq}.${row.part}` : String(row.seq);
+export function addressOf({ seq, part }: Address): string {
+  return part > 0 ? `${seq}.${part}` : String(seq);
 }
 
 export function readAddress(text: string | undefined): Address | null {
@@ -115,18 +119,6 @@ export function readAddress(text: string | undefined): Address | null {
   if (found === null) return null;
   const seq = Number(found[1]);
   return seq > END_OF_LOG ? null : { seq, part: Number(found[2] ?? 0) };
-}
-
-/** Where in the log somebody is who has read these, as the server's stream takes it for `after`. */
-export function placeAfter(chunks: readonly { seq: number }[]): string {
-  const last = chunks.reduce((most, { seq }) => Math.max(most, seq), -1);
-  if (last < 0 || last % OF_ONE_ATTEMPT < FIRST_OF_CALLBACKS) return String(last);
-  // Lines of the executor may still come beneath those of callbacks: both ends are told.
-  const begin = fenceOf(last) * OF_ONE_ATTEMPT;
-  const own = chunks
-    .filter(({ seq }) => seq >= begin && seq < begin + FIRST_OF_CALLBACKS)
-    .reduce((most, { seq }) => Math.max(most, seq), begin - 1);
-  return `${own}:${last}`;
 }
 
 /** The row to look at first of what failed: an error, else what the message quotes, else the last of stderr. */

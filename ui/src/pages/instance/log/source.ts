@@ -26,7 +26,7 @@ export const ask: Ask = (instance, query) =>
 export async function pageOf(asking: Ask, instance: number, view: View, range: Range, asked: Asked): Promise<Page> {
   const least = view.fence === null ? -1 : view.fence * OF_ONE_ATTEMPT - 1;
   const most = view.fence === null ? END_OF_LOG : (view.fence + 1) * OF_ONE_ATTEMPT;
-  const level = view.only === "errors" ? "error" : asked.level;
+  const level = view.only === "all" ? asked.level : "error"; // what was written to stderr is one to the server
   const backwards = "before" in range;
   let after = backwards ? least : Math.max(least, range.after);
   let before = backwards ? Math.min(most, range.before) : most;

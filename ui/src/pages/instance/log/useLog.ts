@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 import type { components } from "../../../api/schema";
-import { AGAIN, tail } from "./live";
+import { tail } from "./live";
 import type { View } from "./source";
 import { LogWindow } from "./window";
 
@@ -23,6 +23,7 @@ type Given = {
   /** Told of how the instance goes, sooner than by asking. */
   onInstance: (instance: Instance) => void;
 };
+const AGAIN = 1_000;
 
 export function useLog({ instance, view, living, onInstance }: Given): Log {
   const { only, fence } = view;
@@ -41,28 +42,29 @@ export function useLog({ instance, view, living, onInstance }: Given): Log {
 
   // An instance is known to have ended before its last lines are here: only the stream itself says that it is over.
   const open = useRef<AbortController | null>(null);
+  const [ends, setEnds] = useState(0);
   useEffect(() => {
     if (!living || open.current !== null) return;
     const gone = new AbortController();
     open.current = gone;
     void (async () => {
       await log.settled;
-      let place = await log.place().catch(() => null);
-      while (place === null && !gone.signal.aborted) {
-        await new Promise((wake) => setTimeout(wake, AGAIN)); // the server is away for a moment
-        place = await log.place().catch(() => null);
-      }
-      if (gone.signal.aborted || place === null) return;
-      const stop = tail(log.instance, place, {
-        lines: (chunks) => log.append(chunks, told.current.following),
+      if (gone.signal.aborted || log.place === null) return;
+      const stop = tail(log.instance, log.place, {
+        lines: (chunks, reached) => {
+          log.place = reached;
+          log.append(chunks, told.current.following);
+        },
         instance: (state) => told.current.onInstance(state),
         end: () => {
           if (open.current === gone) open.current = null;
+          // It may have been retried before its end was told: then there is more to hear.
+          setTimeout(() => setEnds((count) => count + 1), AGAIN);
         },
       });
       gone.signal.addEventListener("abort", stop);
     })();
-  }, [log, living]);
+  }, [log, living, ends]);
   useEffect(
     () => () => {
       open.current?.abort();

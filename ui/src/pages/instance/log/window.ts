@@ -1,7 +1,9 @@
 // The part of a log that is in memory: it grows at both ends, and lets go of the far one.
-import { END_OF_LOG, placeAfter, rowsOf, type Address, type Chunk, type Row } from "./rows";
 import { Refusal } from "../../../api/refusal";
+import { askPlace, isCallback, ownEnd } from "./place";
+import { END_OF_LOG, fenceOf, rowsOf, type Address, type Chunk, type Row } from "./rows";
 import { ask, belongs, pageOf, type Ask, type Page, type Range, type View } from "./source";
+import { Telling } from "./telling";
 
 export const MOST_ROWS = 50_000;
 /** As many rows as a page should have, and how many chunks the first one asks for, of which nothing is known. */
@@ -9,14 +11,15 @@ const PAGE_ROWS = 4_000;
 const FIRST_CHUNKS = 60;
 const MOST_CHUNKS = 1_000;
 
-export class LogWindow {
+type Loaded = { chunks: Chunk[]; first: number; last: number; atStart: boolean; atEnd: boolean };
+
+export class LogWindow extends Telling {
+  /** Rows are put behind the others; what changes it otherwise makes another array. */
   rows: Row[] = [];
-  /** Counts changes, so that whoever draws knows of them. */
-  version = 0;
   atStart = false;
   atEnd = false;
-  /** By how many rows what is shown has moved down since somebody asked (`moved`). */
-  private shift = 0;
+  /** Where the stream has to go on: first where the log ended before anything of it was read. */
+  place: string | null = null;
   /** Rows that came while nobody looked at the end. */
   unseen = 0;
   refusal: Refusal | null = null;
@@ -29,13 +32,11 @@ export class LogWindow {
   private epoch = 0;
   /** What came while a page was on its way that may or may not have it. */
   private waiting: { chunks: readonly Chunk[]; following: boolean }[] = [];
-  private heard = new Set<() => void>();
   private done: () => void = () => undefined;
-  /** When the first page is there: nothing can be gone on with before. */
+  /** When the first page is there: nothing can be gone on with before, and `place` says where. */
   readonly settled = new Promise<void>((resolve) => {
     this.done = resolve;
   });
-  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     readonly instance: number,
@@ -43,46 +44,14 @@ export class LogWindow {
     private readonly asking: Ask = ask,
     private readonly most: number = MOST_ROWS,
   ) {
+    super();
     this.view = view;
-  }
-
-  subscribe = (hear: () => void): (() => void) => {
-    this.heard.add(hear);
-    return () => this.heard.delete(hear);
-  };
-
-  getVersion = (): number => this.version;
-
-  private tell(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    this.version += 1;
-    this.heard.forEach((hear) => hear());
-  }
-
-  /** What comes live is shown ten times a second at most. */
-  private tellSoon(): void {
-    this.timer ??= setTimeout(() => this.tell(), 100);
-  }
-
-  moved(): number {
-    const { shift } = this;
-    this.shift = 0;
-    return shift;
   }
 
   indexOf({ seq, part }: Address): number {
     if (!this.known.has(seq)) return -1;
     const exact = this.rows.findIndex((row) => row.seq === seq && row.part === part);
     return exact >= 0 ? exact : this.rows.findIndex((row) => row.seq === seq);
-  }
-
-  /** Where the stream has to go on; the end of the log when that is not here. */
-  async place(): Promise<string> {
-    if (this.atEnd && this.view.only === "all") return placeAfter([...this.known].map((seq) => ({ seq })));
-    const tail = await this.asking(this.instance, { before: END_OF_LOG, limit: 1 });
-    const last = tail.items.at(-1);
-    return last === undefined ? "-1" : placeAfter([last]);
   }
 
   toEnd(): Promise<boolean> {
@@ -120,7 +89,6 @@ export class LogWindow {
     await this.load("before", { before: this.first }, (page) => {
       const fresh = this.taken(page.items);
       this.rows = fresh.concat(this.rows);
-      this.shift += fresh.length;
       this.first = this.firstOf(page);
       this.atStart = !page.more;
       if (this.rows.length > this.most) this.dropNewest();
@@ -144,7 +112,9 @@ export class LogWindow {
       this.waiting.push({ chunks, following });
       return;
     }
-    const wanted = chunks.filter((chunk) => belongs(chunk, this.view) && !this.known.has(chunk.seq));
+    const wanted = chunks.filter(
+      (chunk) => belongs(chunk, this.view) && !this.known.has(chunk.seq) && !this.before(chunk),
+    );
     if (wanted.length === 0) return;
     if (this.atEnd && (following || this.rows.length < this.most)) {
       const fresh = this.taken(wanted);
@@ -153,6 +123,7 @@ export class LogWindow {
       if (!following) this.unseen += fresh.length;
       if (following && this.rows.length > this.most + PAGE_ROWS) this.dropOldest();
     } else {
+      if (isCallback(this.last)) this.last = ownEnd([...this.known].map((seq) => ({ seq })));
       this.atEnd = false;
       this.unseen += wanted.reduce((sum, chunk) => sum + rowsOf(chunk).length, 0);
     }
@@ -182,28 +153,33 @@ export class LogWindow {
     return rows;
   }
 
-  private async whole(
-    load: () => Promise<{ chunks: Chunk[]; first: number; last: number; atStart: boolean; atEnd: boolean }>,
-  ): Promise<boolean> {
+  /** Whether `older` brings it: it came by the stream although it lies before what is here. */
+  private before({ seq }: Chunk): boolean {
+    if (this.atStart || seq >= this.first) return false;
+    return !(isCallback(this.first) && !isCallback(seq) && fenceOf(seq) === fenceOf(this.first));
+  }
+
+  private async whole(load: () => Promise<Loaded>): Promise<boolean> {
     const epoch = ++this.epoch;
     this.busy = "whole";
     try {
+      // Before the page: what is written meanwhile comes by the stream, and what comes twice is known.
+      this.place ??= await askPlace(this.asking, this.instance);
       const got = await load();
       if (epoch !== this.epoch) return false;
       this.known.clear();
       this.rows = this.taken(got.chunks);
       [this.first, this.last, this.atStart, this.atEnd] = [got.first, got.last, got.atStart, got.atEnd];
-      [this.shift, this.refusal] = [0, null];
+      this.refusal = null;
       if (this.atEnd) this.unseen = 0;
       if (this.rows.length > this.most) this.dropOldest();
     } catch (reason) {
       this.refused(reason, epoch);
     }
-    if (epoch === this.epoch) {
-      this.arrived();
-      this.done();
-    }
-    return epoch === this.epoch && this.refusal === null;
+    if (epoch !== this.epoch) return false;
+    this.arrived();
+    if (this.refusal === null) this.done();
+    return this.refusal === null;
   }
 
   private async load(which: "before" | "after", range: Range, take: (page: Page) => void): Promise<void> {
@@ -237,8 +213,8 @@ export class LogWindow {
     let count = this.rows.length - this.most;
     const edge = this.rows[count - 1]?.seq;
     while (this.rows[count]?.seq === edge && count < this.rows.length - 1) count += 1;
-    for (const row of this.rows.splice(0, count)) this.known.delete(row.seq);
-    this.shift -= count;
+    for (const row of this.rows.slice(0, count)) this.known.delete(row.seq);
+    this.rows = this.rows.slice(count);
     this.first = this.rows[0]?.seq ?? END_OF_LOG;
     this.atStart = false;
   }
@@ -247,8 +223,9 @@ export class LogWindow {
     let keep = this.most;
     const edge = this.rows[keep]?.seq;
     while (this.rows[keep - 1]?.seq === edge && keep > 1) keep -= 1;
-    for (const row of this.rows.splice(keep)) this.known.delete(row.seq);
-    this.last = this.rows.at(-1)?.seq ?? -1;
+    for (const row of this.rows.slice(keep)) this.known.delete(row.seq);
+    this.rows = this.rows.slice(0, keep);
+    this.last = ownEnd(this.rows);
     this.atEnd = false;
   }
 }

@@ -1,0 +1,50 @@
+// The frame of a list that comes page by page: why it is not there, its rows, and the way to more of them.
+import { Table, type TableProps } from "antd";
+import type { ReactNode } from "react";
+
+import type { Paged } from "../api/paged";
+import { More } from "./More";
+import { Refused } from "./Refused";
+
+type Props<One> = {
+  list: Paged<One>;
+  columns: NonNullable<TableProps<One>["columns"]>;
+  /** Narrower than this, the rows become cards. */
+  width: number;
+  /** What an empty list says. */
+  none: string;
+  /** The rows to show, where that is not all of them. */
+  rows?: One[];
+  rowClassName?: (one: One) => string;
+  /** In place of the button for the next page. */
+  foot?: ReactNode;
+};
+
+export function Listing<One extends { id: number }>({
+  list,
+  columns,
+  width,
+  none,
+  rows,
+  rowClassName,
+  foot,
+}: Props<One>) {
+  return (
+    <>
+      <Refused refusal={list.refusal} again={list.again} />
+      <Table<One>
+        className="cards"
+        size="small"
+        rowKey="id"
+        columns={columns}
+        dataSource={rows ?? list.items}
+        loading={list.first}
+        pagination={false}
+        scroll={{ x: width }}
+        locale={{ emptyText: none }}
+        rowClassName={rowClassName}
+      />
+      {foot ?? <More list={list} />}
+    </>
+  );
+}
