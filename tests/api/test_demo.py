@@ -90,8 +90,7 @@ def test_the_start_says_what_was_loaded_and_ends_with_the_sign_in_link(night: Se
 
 
 def test_the_audit_keeps_that_somebody_here_has_loaded_it(shop: Shop) -> None:
-    params = {"user_id": "local", "limit": 100}
-    found = ok(shop.client.get(f"{API}/audit-logs", params=params))["items"]
+    found = ok(shop.client.get(f"{API}/audit-logs", params={"user_id": "local", "limit": 100}))["items"]
     kept = {(one["action"], one["resource_type"]) for one in found}
     assert {("load", "demo"), ("edit", "group"), ("create", "pause"), ("create", "alert-rule")} <= kept
 

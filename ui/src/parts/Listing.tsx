@@ -3,6 +3,7 @@ import { Table, type TableProps } from "antd";
 import type { ReactNode } from "react";
 
 import type { Paged } from "../api/paged";
+import { labelled } from "./cards";
 import { More } from "./More";
 import { Refused } from "./Refused";
 
@@ -36,7 +37,7 @@ export function Listing<One extends { id: number }>({
         className="cards"
         size="small"
         rowKey="id"
-        columns={columns}
+        columns={labelled(columns)}
         dataSource={rows ?? list.items}
         loading={list.first}
         pagination={false}

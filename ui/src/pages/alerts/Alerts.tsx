@@ -45,7 +45,7 @@ export function AlertsPage() {
     >
       <Refused refusal={now.error} again={() => void now.refetch()} />
       <Refused refusal={fetched.error} close={() => change({ rule: null })} />
-      <Firing firing={now.data?.firing} rules={rules.items.length} />
+      <Firing firing={now.data?.firing} rules={rules.items} />
       <Tabs
         activeKey={filters.tab ?? "told"}
         destroyOnHidden

@@ -5,12 +5,16 @@ import { Skeleton, Table, type TableColumnsType } from "antd";
 import { useTranslation } from "react-i18next";
 
 import type { components } from "../../api/schema";
+import { labelled } from "../../parts/cards";
 import { Time } from "../../parts/Time";
 import { subjectPlace } from "./delivery";
 
 type One = components["schemas"]["FiringOutput"];
+type Rule = components["schemas"]["AlertRuleOutput"];
 
-export function Firing({ firing, rules }: { firing: One[] | undefined; rules: number }) {
+type Props = { firing: One[] | undefined; rules: readonly Rule[] };
+
+export function Firing({ firing, rules }: Props) {
   const { t } = useTranslation("alerts");
   const columns: TableColumnsType<One> = [
     {
@@ -42,8 +46,11 @@ export function Firing({ firing, rules }: { firing: One[] | undefined; rules: nu
       key: "told",
       title: t("firing.told"),
       width: 130,
-      render: (_, one) =>
-        one.last_notified_at === null ? t("firing.notYet") : <Time at={one.last_notified_at} as="relative" />,
+      render: (_, one) => {
+        const rule = rules.find(({ id }) => id === one.rule_id);
+        if (rule?.targets.length === 0) return <span className="dim">{t("firing.nobody")}</span>;
+        return one.last_notified_at === null ? t("firing.notYet") : <Time at={one.last_notified_at} as="relative" />;
+      },
     },
   ];
   return (
@@ -55,14 +62,14 @@ export function Firing({ firing, rules }: { firing: One[] | undefined; rules: nu
         <Skeleton active title={false} paragraph={{ rows: 1 }} />
       ) : firing.length === 0 ? (
         <p className="alerts-calm">
-          <CheckCircleOutlined /> {rules === 0 ? t("firing.noRules") : t("firing.none")}
+          <CheckCircleOutlined /> {rules.length === 0 ? t("firing.noRules") : t("firing.none")}
         </p>
       ) : (
         <Table<One>
           className="cards"
           size="small"
           rowKey={(one) => `${one.rule_id} ${one.subject}`}
-          columns={columns}
+          columns={labelled(columns)}
           dataSource={firing}
           pagination={firing.length > 20 ? { pageSize: 20, size: "small", showSizeChanger: false } : false}
           scroll={{ x: 860 }}

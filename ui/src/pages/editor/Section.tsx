@@ -2,6 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
+import { lengthOf } from "../../time/format";
 import { useEditing } from "./context";
 import { changedIn, SECTIONS, type SectionName } from "./story";
 
@@ -27,7 +28,7 @@ export function Section({ name, wanted = false, children }: Props) {
   const summary = changed.map((field) =>
     said(
       t(`fields.${field}`),
-      field === "dependency_ids" ? draft[field].map((id) => names.get(id) ?? `#${id}`) : draft[field],
+      field === "dependency_ids" ? draft[field].map((id) => names.get(id) ?? `#${id}`) : withUnit(field, draft[field]),
     ),
   );
   return (
@@ -50,6 +51,10 @@ export function Section({ name, wanted = false, children }: Props) {
       </div>
     </section>
   );
+}
+
+function withUnit(field: string, value: unknown): unknown {
+  return field.endsWith("_seconds") && typeof value === "number" ? lengthOf(value * 1_000) : value;
 }
 
 /** A field and its value, as short as it can be said. */

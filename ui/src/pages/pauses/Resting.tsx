@@ -7,6 +7,7 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { labelled } from "../../parts/cards";
 import { PauseDialog } from "../../parts/PauseDialog";
 import { Refused } from "../../parts/Refused";
 import { Time } from "../../parts/Time";
@@ -57,7 +58,7 @@ export function Resting() {
           scroll={{ x: 760 }}
           dataSource={pauses.data?.items ?? []}
           locale={{ emptyText: t("nothingRests") }}
-          columns={[
+          columns={labelled<Pause>([
             { title: t("column.what"), render: (_, pause) => <Scope {...pause} /> },
             { title: t("common:reason"), dataIndex: "reason" },
             { title: t("column.owner"), dataIndex: "owner" },
@@ -89,7 +90,7 @@ export function Resting() {
                   </Popconfirm>
                 ),
             },
-          ]}
+          ])}
         />
       )}
       {pausing && <PauseDialog open onClose={() => setPausing(null)} scope={pausing} />}

@@ -8,6 +8,7 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { useGet } from "../../api/queries";
 import type { components } from "../../api/schema";
+import { labelled } from "../../parts/cards";
 import { Refused } from "../../parts/Refused";
 import { useScheduleWords } from "../../parts/Schedule";
 import { Time } from "../../parts/Time";
@@ -64,7 +65,7 @@ export function Windows() {
           scroll={{ x: 980 }}
           dataSource={windows.data?.items ?? []}
           locale={{ emptyText: t("window.none") }}
-          columns={[
+          columns={labelled<Window>([
             {
               title: t("column.name"),
               render: (_, one) => (
@@ -141,7 +142,7 @@ export function Windows() {
                   </Space>
                 ),
             },
-          ]}
+          ])}
         />
       )}
       {open !== null && <WindowDialog window={open === "new" ? null : open} onClose={() => setOpen(null)} />}

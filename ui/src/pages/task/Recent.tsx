@@ -33,7 +33,7 @@ export function Recent({ task, status, limit, title, whole = false }: Props) {
       )}
       {found.items.length > 0 && (
         <div className="task-scroll">
-          <table className="rows task-rows">
+          <table className="rows task-rows cards">
             <thead>
               <tr>
                 <th scope="col">{t("column.instance")}</th>

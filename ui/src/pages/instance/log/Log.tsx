@@ -33,6 +33,8 @@ type Props = {
   /** Told of what is here; `quiet`: it changes no more by itself. */
   onRows: (rows: readonly Row[], quiet: boolean) => void;
 };
+/** Lines that fit a box of a few centimetres. */
+const BRIEF = 12;
 const ARROWS: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
 
 export function Log({ instance, zone, attempts, retried, onInstance, onRows }: Props) {
@@ -114,8 +116,10 @@ export function Log({ instance, zone, attempts, retried, onInstance, onRows }: P
     }
   }
 
+  // What is over and short needs no screen of its own where everything stands below each other.
+  const brief = !living && log.version > 0 && log.atStart && log.rows.length <= BRIEF;
   return (
-    <section className={`log${wrap ? " log-wrap" : ""}`} aria-label={t("log.title")}>
+    <section className={`log${wrap ? " log-wrap" : ""}${brief ? " log-brief" : ""}`} aria-label={t("log.title")}>
       <LogBar
         log={log}
         living={living}
