@@ -340,3 +340,24 @@ async def test_the_script_for_sql_server() -> None:
 )
 def test_what_may_delete_or_overwrite_is_known_by_its_words(sql: str, *, destroys: bool) -> None:
     assert Statement(Dialect.POSTGRESQL, sql).destroys is destroys
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "destroys"),
+    [
+        (Dialect.SQLSERVER, "SET NOCOUNT ON\nDELETE FROM dbo.orders", True),
+        (Dialect.SQLSERVER, "SET XACT_ABORT ON TRUNCATE TABLE dbo.orders", True),
+        (Dialect.SQLSERVER, "SET IDENTITY_INSERT [dbo].[orders] ON\nUPDATE [dbo].[orders] SET n = 1", True),
+        (Dialect.SQLSERVER, "CREATE TABLE l (o int REFERENCES orders ON DELETE SET NULL ON UPDATE NO ACTION)", False),
+        (Dialect.SQLSERVER, "SET NOCOUNT ON\nINSERT INTO dbo.orders VALUES (1)", False),
+        (Dialect.MARIADB, "ALTER TABLE orders ADD note text /*!50000 , DROP COLUMN n */", True),
+        (Dialect.MARIADB, "ALTER TABLE orders ADD note text /*M! , DROP COLUMN n */", True),
+        (Dialect.MYSQL, "ALTER TABLE orders ADD note text /* , DROP COLUMN n */", False),
+        (Dialect.MYSQL, "CREATE TABLE t (at datetime ON UPDATE CURRENT_TIMESTAMP)", False),
+        (Dialect.MYSQL, "INSERT INTO orders VALUES (1) ON DUPLICATE KEY UPDATE n = 2", True),
+    ],
+)
+def test_what_a_dialect_takes_for_the_end_of_a_statement_or_a_comment_hides_nothing(
+    dialect: Dialect, sql: str, *, destroys: bool
+) -> None:
+    assert Statement(dialect, sql).destroys is destroys

@@ -115,6 +115,24 @@ describe("the refresher", () => {
     expect(figures.here).toBe(2);
   });
 
+  it("asks no more often for figures that the server fails to give", async () => {
+    let asked = 0;
+    const observer = new QueryObserver(queries, {
+      queryKey: ["/api/v1/stats/tasks", {}],
+      queryFn: () => Promise.reject(new Error(`away ${(asked += 1)}`)),
+      retry: false,
+    });
+    observer.subscribe(() => undefined);
+    await vi.advanceTimersByTimeAsync(100);
+    const refresh = refresher(queries);
+    for (let round = 0; round < 12; round += 1) {
+      refresh.note("instances", "{}");
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(asked).toBeGreaterThan(1);
+    expect(asked).toBeLessThanOrEqual(4);
+  });
+
   it("asks nothing while the page is hidden, and at once when it is seen again", async () => {
     const list = shown("/api/v1/instances");
     await vi.advanceTimersByTimeAsync(2_000);

@@ -1,6 +1,7 @@
 // A log while it is written and searched: no line is lost or told twice, and a search says how far it looked.
 import { describe, expect, it } from "vitest";
 
+import { Refusal } from "../src/api/refusal";
 import { chosenRows, clicked, stepped } from "../src/pages/instance/log/choosing";
 import { readUpTo } from "../src/pages/instance/log/copying";
 import { findThere, rowOf } from "../src/pages/instance/log/finding";
@@ -86,6 +87,46 @@ describe("a log that is written while it opens", () => {
     await log.toEnd();
     await log.settled;
     expect(log.place).toBe(String(FIRST + 3));
+  });
+});
+
+describe("a log that does not fill its box", () => {
+  const far = 20_000;
+  const END = FIRST + 4 * far;
+  const broken = [chunk(FIRST + 5, "first", "error"), chunk(FIRST + 3 * far, "last", "error")];
+  /** As the server does, which looks at so many lines a time. */
+  const looking: Ask = (_instance, { after = -1, before }) => {
+    const back = before !== undefined;
+    const end = Math.min(before ?? END, END);
+    const from = back ? Math.max(end - far, FIRST) : Math.max(after + 1, FIRST);
+    const to = back ? end : Math.min(from + far, END);
+    const items = broken.filter(({ seq }) => seq >= from && seq < to);
+    return Promise.resolve({ items, next_after: to - 1, next_before: from, more: back ? from > FIRST : to < END });
+  };
+
+  it.each(["toStart", "toEnd"] as const)("is filled from both sides after %s", async (way) => {
+    const log = new LogWindow(1, ERRORS, looking);
+    await log[way]();
+    expect(log.rows).toHaveLength(1);
+    for (let round = 0; round < 5; round += 1) await log.fill();
+    expect(log.rows.map((row) => row.text)).toEqual(["first", "last"]);
+  });
+
+  it("is not asked for by itself again once the server has refused, but by whoever looks", async () => {
+    let asked = 0;
+    let away = true;
+    const log = new LogWindow(1, ALL, (instance, query) => {
+      asked += 1;
+      return away && asked < 10 ? Promise.reject(Refusal.unreachable()) : writing(many(3))(instance, query);
+    });
+    log.subscribe(() => void log.fill()); // as what draws it does with each change
+    expect(await log.toEnd()).toBe(false);
+    await new Promise((later) => setTimeout(later));
+    expect([asked, log.refusal?.status]).toEqual([1, 0]);
+    away = false;
+    expect(await log.toEnd()).toBe(true);
+    await log.settled;
+    expect(log.rows).toHaveLength(3);
   });
 });
 

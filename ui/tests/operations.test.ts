@@ -83,6 +83,11 @@ describe("the plan", () => {
     expect(destroying(steps).map(({ step }) => step)).toEqual(["gone"]);
   });
 
+  it("deletes by a step that has the name of the harmless one before it", () => {
+    const steps = stepsOf([statement({ step: "tidy" }), statement({ step: "tidy", destructive: true })]);
+    expect(destroying(steps).map(({ step }) => step)).toEqual(["tidy"]);
+  });
+
   it("is hindered for certain only by what was looked for at the database", () => {
     const preconditions = [
       { name: "ownership", ok: false, detail: "", side: "source" as const },

@@ -33,9 +33,13 @@ function turn(to: "hidden" | "seen") {
   page.dispatchEvent(new Event("visibilitychange"));
 }
 
-it("opens at once, even in a tab that is not seen yet", () => {
+it("waits in a tab that was opened behind another, and opens once when it is seen", () => {
   hidden = true;
   kept();
+  vi.advanceTimersByTime(LONG);
+  expect(told).toEqual([]);
+  turn("seen");
+  turn("seen");
   expect(told).toEqual(["open"]);
 });
 

@@ -78,6 +78,8 @@ describe("the audit", () => {
     expect(placeOf("task", "../../x")).toBeNull();
     expect(placeOf("user", "4")).toEqual({ to: "/access", search: { user: "4" } });
     expect(placeOf("user", "x")).toEqual({ to: "/access" });
+    expect(placeOf("calendar", "5")).toEqual({ to: "/pauses", search: { tab: "calendars", calendar: "5" } });
+    expect(placeOf("maintenance-window", "6")).toEqual({ to: "/pauses", search: { tab: "windows" } });
     expect(placeOf("demo", null)).toBeNull();
   });
   it("asks for an id only together with a type, as the server wants", () => {

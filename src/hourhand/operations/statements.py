@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from hourhand.model.data_source import Dialect
 
 _BACKTICK = (Dialect.MARIADB, Dialect.MYSQL)
 _ESCAPED = r"(?:[^'\\]|\\.|'')*"
 _SKIPPED = r"--[^\n]*|/\*.*?\*/"
+_SKIPPED_THERE = r"--[^\n]*|/\*(?!M?!).*?\*/"
+"""MariaDB and MySQL execute what is in /*! … */ and /*M! … */."""
 _QUOTED = r'"(?:[^"]|"")*"|`(?:[^`]|``)*`'
 _WORDS = {
     Dialect.POSTGRESQL: rf"{_SKIPPED}|[eE]'{_ESCAPED}'|'(?:[^']|'')*'|{_QUOTED}|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$",
     Dialect.SQLITE: rf"{_SKIPPED}|'(?:[^']|'')*'|{_QUOTED}|\[[^\]]*\]",
     Dialect.SQLSERVER: rf"{_SKIPPED}|'(?:[^']|'')*'|{_QUOTED}|\[(?:[^\]]|\]\])*\]",
-    **dict.fromkeys(_BACKTICK, rf"{_SKIPPED}|\#[^\n]*|'{_ESCAPED}'|\"(?:[^\"\\]|\\.|\"\")*\"|`(?:[^`]|``)*`"),
+    **dict.fromkeys(_BACKTICK, rf"{_SKIPPED_THERE}|\#[^\n]*|'{_ESCAPED}'|\"(?:[^\"\\]|\\.|\"\")*\"|`(?:[^`]|``)*`"),
 }
 _READ = {
     dialect: re.compile(rf"(?:{skipped})|(?P<word>;|[^\W\d]\w*)|\S", re.DOTALL) for dialect, skipped in _WORDS.items()
@@ -27,7 +28,11 @@ _KEEPING = _READING | frozenset(
 _DESTROYING = frozenset(
     {"ALTER", "CHANGE", "DELETE", "DISCARD", "DROP", "EXCHANGE", "MERGE", "MODIFY", "REPLACE", "TRUNCATE", "UPDATE"}
 )
-"""Behind the first word, and not as in ON DELETE CASCADE or FOR UPDATE: what begins harmlessly may destroy by these."""
+"""Behind the first word, and not as below: what begins harmlessly may destroy by these."""
+_HARMLESS = re.compile(
+    r"\b(FOR UPDATE|ON (DELETE|UPDATE) (CASCADE|RESTRICT|NO ACTION|SET (NULL|DEFAULT)|CURRENT_TIMESTAMP))\b"
+)
+"""As a whole, since SQL Server's SET NOCOUNT ON needs no end: ON DELETE FROM is a statement that follows it."""
 _CONTROL = frozenset({"BEGIN", "START", "COMMIT", "ROLLBACK", "END", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE"})
 _BODIES = frozenset({"FUNCTION", "PROCEDURE", "TRIGGER", "EVENT", "PACKAGE"})
 _KEPT_TOGETHER = frozenset({"INSERT", "UPDATE", "DELETE", "REPLACE", "SELECT", "WITH", "DO", "SET", "VALUES"})
@@ -66,7 +71,7 @@ class Statement:
         """Whether it may delete or overwrite something; what is unknown may."""
         if self.first not in _KEEPING:
             return True
-        return any(word in _DESTROYING and before not in ("ON", "FOR") for before, word in pairwise(self.words))
+        return not _DESTROYING.isdisjoint(_HARMLESS.sub("", " ".join(self.words)).split()[1:])
 
     @property
     def controls(self) -> bool:

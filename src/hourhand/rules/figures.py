@@ -79,7 +79,8 @@ def rounded_up(time: datetime, seconds: int) -> datetime:
 def usual_step(begin: datetime, end: datetime, timezone: str | None = None) -> int:
     """The step, in seconds, that shows a period in some hundred points; with a zone, one its clock can have."""
     usual = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, 24 * HOUR)
-    longest = _fitting(end - begin) if timezone is None else 24 * HOUR * -(-(end - begin) // timedelta(days=300))
+    days = min(-(-(end - begin) // timedelta(days=300)), agenda.LONGEST_LOAD.days)
+    longest = _fitting(end - begin) if timezone is None else 24 * HOUR * days
     return next((step for step in usual if (end - begin) / timedelta(seconds=step) <= 300), longest)  # noqa: PLR2004 - some hundred
 
 

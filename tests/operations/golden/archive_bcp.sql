@@ -1,12 +1,12 @@
--- archive_bcp on sqlserver, plan 70c32fbea0f8e74f7461a41289a00636
+-- archive_bcp on sqlserver, plan 3a366a9cde6d072a8439e9fcb34f5d8b
 -- To be read and run by hand: Hourhand has never executed this on a server.
 -- Note: the lines of bcp are for a shell, with SERVER and DATABASE set; the statements are for the database
 -- Note: bcp writes its own format (-N); format, compression and rows_per_file are not used
--- Note: stop at the first error: nothing is deleted unless the comparison passes
+-- Note: stop at the first error: nothing is deleted unless the comparison passes, and no file is written over
 -- Note: nothing may write to these rows meanwhile: the delete takes whatever the condition finds then
 
 -- 1. export: export rows to a file (executor)
--- bcp 'SELECT * FROM [dbo].[order]]s] WHERE (created_at < '\''2025-01-01'\'')' queryout '/var/archive/order]s.bcp' -S "$SERVER" -d "$DATABASE" -T -N -b 10000
+-- test ! -e '/var/archive/order]s.bcp' && bcp 'SELECT * FROM [dbo].[order]]s] WHERE (created_at < '\''2025-01-01'\'')' queryout '/var/archive/order]s.bcp' -S "$SERVER" -d "$DATABASE" -T -N -b 10000
 
 -- 2. verify: make _hh_order]s_65505b350e
 SELECT TOP (0) * INTO [dbo].[_hh_order]]s_65505b350e] FROM [dbo].[order]]s];

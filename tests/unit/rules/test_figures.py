@@ -106,7 +106,7 @@ def test_steps_that_a_clock_makes_unequal_have_something_in_common() -> None:
     assert unit_of(seconds_off) % 60 == 0
 
 
-@pytest.mark.parametrize("years", [1, 2, 40])
+@pytest.mark.parametrize("years", [1, 2, 40, 56])
 def test_by_the_clock_of_a_zone_the_usual_step_is_one_it_can_have(years: int) -> None:
     begin = AT - timedelta(days=365 * years)
     assert len(edges(begin, AT, usual_step(begin, AT, "Asia/Kolkata"), "Asia/Kolkata")) <= MOST_POINTS

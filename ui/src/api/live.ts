@@ -82,5 +82,7 @@ function isTime(query: Query | undefined): boolean {
   if (query === undefined || !query.isActive()) return true; // only marked as stale
   if (query.state.fetchStatus === "fetching") return false;
   const pages = (query.state.data as { pages?: unknown[] } | undefined)?.pages?.length;
-  return Date.now() - query.state.dataUpdatedAt >= paceOf(query.queryKey, pages);
+  // A server that fails to answer is asked no more often than one that does.
+  const answered = Math.max(query.state.dataUpdatedAt, query.state.errorUpdatedAt);
+  return Date.now() - answered >= paceOf(query.queryKey, pages);
 }

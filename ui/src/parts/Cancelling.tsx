@@ -28,6 +28,14 @@ export function Cancelling({ instance, open, onClose }: Props) {
       ),
     { done: t("cancelled"), refresh: ["/api/v1/instances", "/api/v1/stats"], quiet: true, then: onClose },
   );
+  const submit = () => {
+    if (!cancel.pending) void cancel.run(reason.trim());
+  };
+  // The next one that is asked about is another, with a reason of its own.
+  const forget = () => {
+    setReason("");
+    cancel.forget();
+  };
   return (
     <Modal
       open={open}
@@ -37,7 +45,8 @@ export function Cancelling({ instance, open, onClose }: Props) {
       okButtonProps={{ danger: true, loading: cancel.pending }}
       destroyOnHidden
       afterOpenChange={focusOn("cancel-reason")}
-      onOk={() => void cancel.run(reason.trim())}
+      afterClose={forget}
+      onOk={submit}
       onCancel={onClose}
     >
       <p>{instance.status === "running" ? t("cancelRunning") : t("cancelWaiting")}</p>
@@ -49,7 +58,7 @@ export function Cancelling({ instance, open, onClose }: Props) {
         aria-label={t("common:reason")}
         onChange={(event) => setReason(event.target.value)}
         onPressEnter={({ nativeEvent }) => {
-          if (!nativeEvent.isComposing) void cancel.run(reason.trim()); // else Enter ends what an input method composes
+          if (!nativeEvent.isComposing) submit(); // else Enter ends what an input method composes
         }}
       />
       <Refused refusal={cancel.refusal} />

@@ -17,6 +17,8 @@ type Props<One> = {
   /** The rows to show, where that is not all of them. */
   rows?: One[];
   rowClassName?: (one: One) => string;
+  /** Cards name what is in them, unless it reads as a sentence anyway. */
+  named?: boolean;
   /** In place of the button for the next page. */
   foot?: ReactNode;
 };
@@ -28,6 +30,7 @@ export function Listing<One extends { id: number }>({
   none,
   rows,
   rowClassName,
+  named = true,
   foot,
 }: Props<One>) {
   return (
@@ -37,7 +40,7 @@ export function Listing<One extends { id: number }>({
         className="cards"
         size="small"
         rowKey="id"
-        columns={labelled(columns)}
+        columns={named ? labelled(columns) : columns}
         dataSource={rows ?? list.items}
         loading={list.first}
         pagination={false}

@@ -14,10 +14,11 @@ export function placeOf(type: string, id: string | null): Place | null {
     case "executor":
       return { to: "/executors" };
     case "pause":
-    case "maintenance-window":
       return { to: "/pauses" };
-    case "calendar":
-      return { to: "/calendar" };
+    case "maintenance-window":
+      return { to: "/pauses", search: { tab: "windows" } };
+    case "calendar": // of holidays; the page of that name is about load
+      return { to: "/pauses", search: { tab: "calendars", ...(number === null ? {} : { calendar: number }) } };
     case "data-source":
       return { to: "/data-sources", ...(number === null ? {} : { search: { source: number } }) };
     case "alert-rule":

@@ -33,10 +33,12 @@ def plan_archive(config: ArchiveConfig, table: Table) -> Plan:
     beside = temporary("archive_bcp", table.name, "again")
     again = qualified(Dialect.SQLSERVER, table.schema, beside)
     query = f"SELECT * FROM {table.sql}{where}"  # noqa: S608 - a script that is only read
+    # bcp would write over the archive of the last time, whose rows are nowhere else.
+    fresh = f"test ! -e {_argument(file)}"
     steps = [
         Step(
             name="export rows to a file", phase="export", side=Side.EXECUTOR, duration=Duration.BY_SIZE,
-            sql=(f"-- bcp {_argument(query)} queryout {_argument(file)} {_LOGIN} {_NATIVE}",),
+            sql=(f"-- {fresh} && bcp {_argument(query)} queryout {_argument(file)} {_LOGIN} {_NATIVE}",),
         ),
         Step(name=f"make {beside}", phase="verify", sql=(f"SELECT TOP (0) * INTO {again} FROM {table.sql}",)),  # noqa: S608
         Step(
@@ -61,7 +63,7 @@ def plan_archive(config: ArchiveConfig, table: Table) -> Plan:
         notes=(
             "the lines of bcp are for a shell, with SERVER and DATABASE set; the statements are for the database",
             "bcp writes its own format (-N); format, compression and rows_per_file are not used",
-            "stop at the first error: nothing is deleted unless the comparison passes",
+            "stop at the first error: nothing is deleted unless the comparison passes, and no file is written over",
             "nothing may write to these rows meanwhile: the delete takes whatever the condition finds then",
         ),
     )

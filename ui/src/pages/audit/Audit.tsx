@@ -103,6 +103,7 @@ export function AuditPage() {
         list={found}
         columns={columns}
         width={940}
+        named={false}
         none={found.more && !stopped ? t("looking") : t("none")}
         rowClassName={({ id }) => (id === entry ? "audit-open" : "")}
         foot={

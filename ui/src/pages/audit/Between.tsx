@@ -15,9 +15,14 @@ export function Between({ from, to, onChange }: Props) {
   const zone = useZone();
   return (
     <div className="audit-between" role="group" aria-label={t("between")}>
-      {t("from")}{" "}
-      <LocalTime label={t("from")} zone={zone} value={from ?? null} onChange={(at) => onChange({ from: at })} />
-      {t("to")} <LocalTime label={t("to")} zone={zone} value={to ?? null} onChange={(at) => onChange({ to: at })} />
+      <span>
+        {t("from")}
+        <LocalTime label={t("from")} zone={zone} value={from ?? null} onChange={(at) => onChange({ from: at })} />
+      </span>
+      <span>
+        {t("to")}
+        <LocalTime label={t("to")} zone={zone} value={to ?? null} onChange={(at) => onChange({ to: at })} />
+      </span>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 
 import { useGet } from "../../api/queries";
+import { BY_A_CLOCK } from "../../api/topics";
 import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { useFilters } from "../../state/url";
@@ -42,7 +43,7 @@ export function CalendarPage() {
   const series = useGet(
     "/api/v1/stats/series",
     { query: { from: textOf(start), to: textOf(present?.to ?? end), step: "1h", group, timezone: zone } },
-    { keep: true, enabled: start < now },
+    { keep: true, every: BY_A_CLOCK, enabled: start < now },
   );
   const pauses = useGet("/api/v1/pauses");
   const windows = useGet("/api/v1/maintenance-windows");

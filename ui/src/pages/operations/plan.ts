@@ -10,8 +10,10 @@ export function stepsOf(statements: readonly Statement[]): PlanStep[] {
   const steps: PlanStep[] = [];
   for (const { sql, ...about } of statements) {
     const last = steps.at(-1);
-    if (last?.step === about.step && last.phase === about.phase) last.sql.push(...(sql === null ? [] : [sql]));
-    else steps.push({ ...about, number: steps.length + 1, sql: sql === null ? [] : [sql] });
+    if (last?.step === about.step && last.phase === about.phase) {
+      last.sql.push(...(sql === null ? [] : [sql]));
+      last.destructive ||= about.destructive; // two steps may have the same name: what one of them deletes is asked about
+    } else steps.push({ ...about, number: steps.length + 1, sql: sql === null ? [] : [sql] });
   }
   return steps;
 }

@@ -45,7 +45,7 @@ export function useScroll({ window: log, following, follow, version }: Log, { li
     if (log.version === 0 || element.scrollHeight > element.clientHeight) return;
     // Nothing can be scrolled: all that is here is seen, and nobody could ask for more.
     log.sawEnd();
-    void log.older();
+    void log.fill();
   }, [box, log, version, following, total]);
 
   // Not while the end is followed: a goal is kept to until all heights are known, and would hold against it.

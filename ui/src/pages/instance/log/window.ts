@@ -106,6 +106,13 @@ export class LogWindow extends Telling {
     });
   }
 
+  /** More of what does not fill its box. Not what was refused: that would be asked for without end. */
+  async fill(): Promise<void> {
+    if (this.refusal !== null) return;
+    await this.older();
+    await this.newer();
+  }
+
   /** What has just been written. `following`: somebody looks at the end, so the beginning may go. */
   append(chunks: readonly Chunk[], following: boolean): void {
     if (this.busy === "whole" || this.busy === "after") {
