@@ -5,12 +5,14 @@ import type { paths } from "./schema";
 import { Refusal, type ProblemBody } from "./refusal";
 
 let csrf: string | null = null;
+let who: string | null = null;
 let onSignedOut: () => void = () => undefined;
 let onOtherSession: () => void = () => undefined;
 
-/** What a request that changes something must show; it comes with the answer to "who am I". */
-export function rememberCsrf(token: string | null): void {
-  csrf = token;
+/** Who we are, and what a request that changes something must show; both come with the answer to "who am I". */
+export function rememberSession(session: { csrf_token: string | null; id: string } | null): void {
+  csrf = session?.csrf_token ?? null;
+  who = session?.id ?? null;
 }
 
 /** What to do when the server no longer knows us. */
@@ -38,15 +40,19 @@ export async function checkSession(): Promise<boolean> {
   return false;
 }
 
-/** The token belongs to the session, and another tab may have signed in anew: tell whether there is another one now. */
+/**
+ * The token belongs to the session, and another tab may have signed in anew: tell whether there is another token of ours
+ * now. What was meant by one is never done in the name of another.
+ */
 async function findNewToken(): Promise<boolean> {
   const response = await globalThis.fetch(CURRENT).catch(() => null);
   if (!response?.ok) return false;
-  const { csrf_token: found } = (await response.json()) as { csrf_token: string | null };
-  if (found === csrf) return false;
-  csrf = found;
+  const found = (await response.json()) as { csrf_token: string | null; id: string };
+  if (found.csrf_token === csrf) return false;
+  const same = found.id === who;
+  rememberSession(found);
   onOtherSession();
-  return true;
+  return same;
 }
 
 async function send(request: Request): Promise<Response> {

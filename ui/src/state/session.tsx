@@ -1,7 +1,7 @@
 // Who is signed in, and what they may do.
 import { createContext, useContext } from "react";
 
-import { answer, client, rememberCsrf } from "../api/client";
+import { answer, client, rememberSession } from "../api/client";
 import type { components } from "../api/schema";
 
 export type Me = components["schemas"]["SignedIn"];
@@ -13,19 +13,19 @@ export const Session = createContext<Me | null>(null);
 
 export async function whoAmI(): Promise<Me> {
   const me = await answer(client.GET("/api/v1/sessions/current"));
-  rememberCsrf(me.csrf_token);
+  rememberSession(me);
   return me;
 }
 
 export async function signIn(given: components["schemas"]["SignIn"]): Promise<Me> {
   const me = await answer(client.POST("/api/v1/sessions", { body: given }));
-  rememberCsrf(me.csrf_token);
+  rememberSession(me);
   return me;
 }
 
 export async function signOut(): Promise<void> {
   await answer(client.DELETE("/api/v1/sessions/current"));
-  rememberCsrf(null);
+  rememberSession(null);
 }
 
 export function useMe(): Me {

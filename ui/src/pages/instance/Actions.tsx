@@ -50,15 +50,18 @@ export function Actions({ instance, task, onRetried }: Props) {
           <Button type="primary" loading={retry.pending} onClick={() => void retry.run()}>
             {t("retry")}
           </Button>
-          <Dropdown
-            trigger={["click"]}
-            menu={{
-              items: [{ key: "changed", label: t("retryChanged") }],
-              onClick: () => setOpen("retry"),
-            }}
-          >
-            <Button type="primary" icon={<DownOutlined />} aria-label={t("retryMore")} />
-          </Dropdown>
+          {/* An operation does what was approved, and takes no arguments. */}
+          {instance.operation_kind === null && (
+            <Dropdown
+              trigger={["click"]}
+              menu={{
+                items: [{ key: "changed", label: t("retryChanged") }],
+                onClick: () => setOpen("retry"),
+              }}
+            >
+              <Button type="primary" icon={<DownOutlined />} aria-label={t("retryMore")} />
+            </Dropdown>
+          )}
         </Space.Compact>
       )}
       {may && !ended && (

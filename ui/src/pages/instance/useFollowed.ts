@@ -2,22 +2,27 @@
 import { useQueryClient, type UseQueryResult } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 
+import { connection } from "../../api/live";
 import { BENEATH, useGet } from "../../api/queries";
 import type { Refusal } from "../../api/refusal";
 import type { components } from "../../api/schema";
+import { useStore } from "../../state/store";
 import { useFilters } from "../../state/url";
 
 type Instance = components["schemas"]["Instance"];
 const PATH = "/api/v1/instances/{instance_id}";
 const ABOUT = [`${PATH}/attempts`, `${PATH}/explain`];
 
-/** What has ended changes only when somebody retries it, which an event tells. */
-const often = (instance: Instance | undefined) => (instance && instance.end_time !== null ? false : BENEATH);
+/** What has ended changes only when somebody retries it, which an event tells where events come in. */
+function useOften(instance: Instance | undefined): number | false {
+  const live = useStore(connection) === "live";
+  return live && instance && instance.end_time !== null ? false : BENEATH;
+}
 
 export function useInstance(id: number): UseQueryResult<Instance, Refusal> {
   const params = { path: { instance_id: id } };
   const known = useQueryClient().getQueryData<Instance>([PATH, params]);
-  return useGet(PATH, params, { every: often(known) });
+  return useGet(PATH, params, { every: useOften(known) });
 }
 
 export function useFollowed(instance: Instance) {
@@ -25,7 +30,7 @@ export function useFollowed(instance: Instance) {
   const [, change] = useFilters();
   const { id } = instance;
   const task = useGet("/api/v1/tasks/{task_id}", { path: { task_id: instance.task_id } }, { every: false });
-  const attempts = useGet(`${PATH}/attempts`, { path: { instance_id: id } }, { every: often(instance) });
+  const attempts = useGet(`${PATH}/attempts`, { path: { instance_id: id } }, { every: useOften(instance) });
   const [retried, setRetried] = useState(0);
   const numbers = useMemo(
     () => new Map((attempts.data?.items ?? []).map((attempt, index) => [attempt.fence, index + 1])),

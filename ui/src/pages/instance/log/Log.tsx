@@ -134,7 +134,7 @@ export function Log({ instance, zone, attempts, retried, onInstance, onRows }: P
         onFind={find}
         onSought={look.forgetSearch}
       />
-      <Refused refusal={log.refusal} again={() => void log.toEnd()} />
+      <Refused refusal={log.refusal} again={() => void look.begin()} />
       {search instanceof Refusal && <Refused refusal={search} />}
       <div
         className="log-box"

@@ -37,36 +37,37 @@ export function useLook({ window: log, follow }: Log, { failed, message, line, o
   }, [failed, message, onUnmarked]);
 
   const show = useCallback(
-    async (address: Address) => {
-      if (!(await log.around(address.seq))) return;
+    async (address: Address): Promise<boolean> => {
+      if (!(await log.around(address.seq))) return false;
       follow(false);
       setGoal(at(log.indexOf(address)));
+      return true;
     },
     [log, follow],
   );
 
-  // What is looked at first: the line of the address, the line that failed, else the end.
-  useEffect(() => {
+  /** What is looked at first: the line of the address, the line that failed, else the end. Again if it was refused. */
+  const begin = useCallback(async () => {
     const { line: asked, failed: broken, message: said } = now.current;
     const { view } = log;
-    void (async () => {
-      if (asked !== null && view.only === "all") {
-        now.current.line = null; // of the first look alone
-        return show(asked);
-      }
-      const error = broken && view.only === "all" ? await lastError(log.instance, view).catch(() => null) : null;
-      if (error !== null) {
-        setLooked(only(error));
-        return show(error);
-      }
-      if (!(await log.toEnd())) return;
-      if (view.only === "errors" && log.rows.length === 0) now.current.onUnmarked();
-      const index = broken ? failingRow(log.rows, said) : log.rows.length - 1;
-      const row = log.rows[index];
-      if (broken && row !== undefined) setLooked(only(row));
-      setGoal(at(index));
-    })();
+    if (asked !== null && view.only === "all") {
+      if (await show(asked)) now.current.line = null; // of the first look alone
+      return;
+    }
+    const error = broken && view.only === "all" ? await lastError(log.instance, view).catch(() => null) : null;
+    if (error !== null) {
+      setLooked(only(error));
+      await show(error);
+      return;
+    }
+    if (!(await log.toEnd())) return;
+    if (view.only === "errors" && log.rows.length === 0) now.current.onUnmarked();
+    const index = broken ? failingRow(log.rows, said) : log.rows.length - 1;
+    const row = log.rows[index];
+    if (broken && row !== undefined) setLooked(only(row));
+    setGoal(at(index));
   }, [log, show]);
+  useEffect(() => void begin(), [begin]);
 
   const toEnd = useCallback(
     async (following: boolean) => {
@@ -131,7 +132,7 @@ export function useLook({ window: log, follow }: Log, { failed, message, line, o
     setSearch(null);
   }, []);
 
-  return { goal, looked, search, setLooked, look, toStart, toEnd, find, forgetSearch };
+  return { goal, looked, search, setLooked, look, begin, toStart, toEnd, find, forgetSearch };
 }
 
 export function isRest(search: Search): search is Rest {
