@@ -1,7 +1,7 @@
 // What an operation's preview and its end say, put into words and figures.
 import { describe, expect, it } from "vitest";
 
-import { exampleOf, readConfig, withSources } from "../src/pages/operations/config";
+import { exampleOf, readConfig, withExample, withSources } from "../src/pages/operations/config";
 import { worded } from "../src/pages/operations/fields";
 import { bytesOf, factsOf } from "../src/pages/operations/figures";
 import { grouped, groupOf, type Kind, type Shown } from "../src/pages/operations/kinds";
@@ -271,5 +271,23 @@ describe("a data source", () => {
     expect(asksAgain(source, { ...first(source), host: "other" })).toBe(true);
     expect(asksAgain(source, { ...first(source), host: "other", password: "x" })).toBe(false);
     expect(asksAgain({ ...source, has_password: false }, { ...first(source), host: "other" })).toBe(false);
+  });
+});
+
+describe("what the example of a kind sets", () => {
+  const schema = {
+    properties: { table: { type: "string" }, older_than: { type: "string" }, sleep_ms: { type: "integer" } },
+  };
+
+  it("is shown, and the rest may be folded", () => {
+    expect(withExample(schema, { table: "orders", older_than: "400d", strange: 1 }).properties).toEqual({
+      table: { type: "string", "x-shown": true },
+      older_than: { type: "string", "x-shown": true },
+      sleep_ms: { type: "integer" },
+    });
+  });
+
+  it("may be missing", () => {
+    expect(withExample(schema, null)).toBe(schema);
   });
 });

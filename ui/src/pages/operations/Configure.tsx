@@ -10,7 +10,7 @@ import { useGet } from "../../api/queries";
 import { Refused } from "../../parts/Refused";
 import { isRecord } from "../../parts/schema/shape";
 import { faultsUnder, SchemaForm } from "../../parts/SchemaForm";
-import { exampleOf, firstOf, withSources, writeConfig, type Config } from "./config";
+import { exampleOf, firstOf, withExample, withSources, writeConfig, type Config } from "./config";
 import { worded } from "./fields";
 import { DIALECTS, type Kind } from "./kinds";
 import { previewOf, type Place } from "./wizard";
@@ -92,7 +92,7 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
       <div className="operations-panel">
         <SchemaForm
           label={t("configuration")}
-          schema={withSources(parameters, names)}
+          schema={withSources(withExample(parameters, kind.example), names)}
           value={config}
           onChange={change}
           faults={faults}

@@ -39,6 +39,16 @@ export function withSources(schema: JsonSchema, names: readonly string[]): JsonS
   return { ...schema, properties };
 }
 
+/** What the example sets is what the kind is about: it stands with what is needed, not among the settings that are folded. */
+export function withExample(schema: JsonSchema, example: unknown): JsonSchema {
+  if (!isRecord(schema.properties) || !isRecord(example)) return schema;
+  const properties = Object.entries(schema.properties).map(([name, field]) => [
+    name,
+    name in example && isRecord(field) ? { ...field, "x-shown": true } : field,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) as Record<string, unknown> };
+}
+
 /** What a form begins with: the example, on a data source that exists. */
 export function exampleOf(example: unknown, names: readonly string[]): Config {
   return { ...firstOf(names), ...(isRecord(example) ? known(example, names) : {}) };

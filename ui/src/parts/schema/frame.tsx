@@ -1,6 +1,7 @@
 // What surrounds every field: its label, what it is for, and what is wrong with it.
 import { createContext, useContext, type ReactNode } from "react";
 
+import { Quoted } from "../Quoted";
 import type { JsonSchema } from "./shape";
 import type { Fault } from "./values";
 
@@ -80,7 +81,7 @@ export function Frame({ id, label, name, help, required, faults, wide, group, be
       )}
       {help && (
         <div className="schema-help" id={`${id}-help`}>
-          {help}
+          {typeof help === "string" ? <Quoted text={help} /> : help}
         </div>
       )}
     </div>

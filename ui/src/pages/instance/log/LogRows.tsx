@@ -21,6 +21,9 @@ export function LogRows({ instance, shown, rows, zone, attempts, chosen, onChoos
   const { t } = useTranslation("instance");
   const [filters] = useFilters();
   const items = rows.getVirtualItems();
+  // What was asked for is written before anybody is at work.
+  const heading = (attempt: number) =>
+    attempt === 0 ? t("log.before") : t("log.attempt", { number: attempts.get(attempt) ?? attempt });
   return (
     <div className="log-all" style={{ height: rows.getTotalSize() }}>
       <div className="log-some" style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
@@ -41,7 +44,7 @@ export function LogRows({ instance, shown, rows, zone, attempts, chosen, onChoos
                 times={filters.times !== "0"}
                 wanted={filters.find ?? ""}
                 chosen={chosen !== null && index >= chosen.from && index <= chosen.to}
-                heading={row.kind === "attempt" ? t("log.attempt", { number: attempts.get(attempt) ?? attempt }) : ""}
+                heading={row.kind === "attempt" ? heading(attempt) : ""}
                 href={`/instances/${instance}?line=${addressOf(row)}`}
                 onChoose={onChoose}
               />
