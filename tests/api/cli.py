@@ -1,6 +1,7 @@
 """The command `hourhand` as a person runs it, in the folder of a served process.
 
-Most commands run in this process: starting one for each would take longer than all that they do.
+Most commands run in this process, and share one tree of commands: starting one for each, or making the tree anew,
+would take longer than all that they do.
 """
 
 from __future__ import annotations
@@ -8,15 +9,18 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
-import sys
+from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from hourhand.cli.main import main
+import typer
+
+from forking import completed
+from hourhand.cli.main import app, main
 from serving import Served
 
 
@@ -38,9 +42,16 @@ def environment(**more: str) -> dict[str, str]:
     return clean | {"NO_COLOR": "1"} | more
 
 
+@cache
+def built() -> Callable[..., Any]:
+    """Return the tree of all commands; they keep nothing from one use to the next."""
+    return typer.main.get_command(app)
+
+
 def run_here(folder: Path, *arguments: str, **more: str) -> Ran:
     out, err = io.StringIO(), io.StringIO()
     with (
+        patch("hourhand.cli.main.app", built()),
         patch.dict(os.environ, environment(**more), clear=True),
         chdir(folder),
         redirect_stdout(out),
@@ -56,27 +67,14 @@ def run_here(folder: Path, *arguments: str, **more: str) -> Ran:
 
 def run(folder: Path, *arguments: str, **more: str) -> Ran:
     """In a process of its own."""
-    return _run(folder, arguments, more, errors=subprocess.PIPE)
+    done = completed(list(arguments), folder, environment(**more))
+    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 def run_together(folder: Path, *arguments: str, **more: str) -> Ran:
     """The same; all that it prints is in `out`, in the order in which it was printed."""
-    return _run(folder, arguments, more, errors=subprocess.STDOUT)
-
-
-def _run(folder: Path, arguments: tuple[str, ...], more: dict[str, str], *, errors: int) -> Ran:
-    done = subprocess.run(
-        [sys.executable, "-m", "hourhand", *arguments],
-        cwd=folder,
-        env=environment(**more),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr or "")
+    done = completed(list(arguments), folder, environment(**more), apart=False)
+    return Ran(done.returncode, done.stdout, "")
 
 
 class Terminal:

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from api.cli import Ran, run_here
-from hourhand.cli.main import app
+from api.cli import Ran, built, run_here
 from serving import Served
 
 PROCESSES = ("serve", "scheduler", "executor", "api")
@@ -71,8 +69,7 @@ def walked(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield here, below
 
 
-BUILT = typer.main.get_command(app)
-COMMANDS = dict(walked(BUILT))
+COMMANDS = dict(walked(built()))
 OURS = [path for path in COMMANDS if path.split()[0] not in ("import", "demo", "apply", "export")]
 """Those that can be given something by `usual`: the others read files, or need none of it."""
 
@@ -89,9 +86,7 @@ def usual(path: str) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the tree of commands made once for all of these, and a password on standard input for those that ask."""
-    monkeypatch.setattr("hourhand.cli.main.app", BUILT)
+def a_password_for_those_that_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("seven-quiet-otters\n"))
 
 

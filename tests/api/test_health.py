@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 from api.answers import API, ok, problem, refused
 from contracts.elapse import moment, transaction
 from contracts.world import World
+from forking import completed
 from hourhand.api.app import create_app
 from hourhand.bootstrap import upkeep
 from hourhand.bootstrap.upkeep import DaysAhead
@@ -222,8 +224,7 @@ def test_a_metrics_port_that_is_taken_is_said(tmp_path: Path) -> None:
         port = served.address.rpartition(":")[2]
         other = tmp_path / "other"
         other.mkdir()
-        command = [sys.executable, "-m", "hourhand", "scheduler", "--metrics-port", port]
-        ended = subprocess.run(command, cwd=other, check=False, capture_output=True, text=True, timeout=60)
+        ended = completed(["scheduler", "--metrics-port", port], other, dict(os.environ), timeout=60)
     assert ended.returncode == 2
     assert f"cannot listen on 127.0.0.1 port {port} for metrics" in ended.stderr
     assert "choose another with --metrics-port" in ended.stderr.replace("\n", " ")

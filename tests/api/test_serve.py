@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import signal
 import socket
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from forking import completed
 from postgres import Cluster
 from serving import Served
 
@@ -26,10 +28,7 @@ TOKEN = re.compile(r"hh_[A-Za-z0-9_-]{43}")
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hourhand", *arguments],
-        cwd=folder, check=False, capture_output=True, text=True, timeout=30,
-    )  # fmt: skip
+    return completed(list(arguments), folder, dict(os.environ), timeout=30)
 
 
 def test_first_start_makes_a_token_only_its_owner_can_read(tmp_path: Path) -> None:

@@ -230,6 +230,7 @@ async def test_the_audit_tells_all_but_the_password(world: World) -> None:
     assert [(one.action, one.resource_type, one.resource_id) for one in entries] == [
         (action, "data-source", str(made.id)) for action in ("delete", "edit", "edit", "create")
     ]
+    assert {one.summary for one in entries} == {"data source 'shop'"}
     deleted, removed, changed, added = entries
     assert added.after["host"] == "db.example.com"
     assert added.after["options"] == {"sslmode": "verify-full"}

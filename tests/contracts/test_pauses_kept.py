@@ -96,10 +96,24 @@ async def test_a_pause_is_begun_once_and_kept_in_the_audit(world: World) -> None
     assert await store.pause(PauseScope.ALL, reason="r", by="ann") == first
     assert await world.store.list_pauses() == [first]
     await store.resume(first.id)
-    rows = await world.sql("SELECT action, resource_type, resource_id FROM audit_logs ORDER BY id")
+    rows = await world.sql("SELECT action, resource_type, resource_id, summary FROM audit_logs ORDER BY id")
     assert [tuple(dict(row).values()) for row in rows] == [
-        ("create", "pause", str(first.id)),
-        ("delete", "pause", str(first.id)),
+        ("create", "pause", str(first.id), "everything: r"),
+        ("delete", "pause", str(first.id), "everything: r"),
+    ]
+
+
+async def test_the_audit_says_what_rests_and_why(world: World) -> None:
+    task = await world.task("close_books")
+    store = world.store.on_behalf(Author(id="user:1", name="ann"))
+    await store.pause(PauseScope.TASK, task.id, reason="the year is closed", by="ann")
+    group = await world.store.add_group("night")
+    resting = await store.pause(PauseScope.GROUP, group.id, reason="a new machine", by="ann")
+    await store.resume(resting.id)
+    assert [one.summary for one in (await world.store.list_audit()).items] == [
+        "group 'night': a new machine",
+        "group 'night': a new machine",
+        "task 'close_books': the year is closed",
     ]
 
 

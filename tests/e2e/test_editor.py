@@ -182,10 +182,19 @@ def test_leaving_with_something_unsaved_is_asked_about(page: Page, api: httpx.Cl
     assert api.get(f"/api/v1/tasks/{task['id']}").json()["description"] == "kept"
 
 
-def test_a_copy_has_another_name_and_sleeps(page: Page, api: httpx.Client) -> None:
+def test_a_copy_has_another_name_and_sleeps(page: Page, api: httpx.Client, complaints: Complaints) -> None:
+    complaints.expected.append("status of 409")
     task = new_task(api, "editor-copied", schedule="@every 1h", tags=["nightly"])
     page.goto(f"/tasks/new?copy={task['id']}")
-    expect(field(page, "Name")).to_have_value("editor-copied-copy")
+    name = field(page, "Name")
+    expect(name).to_have_value("editor-copied-copy")
+    name.fill("editor-copied")
+    page.get_by_role("button", name="Create task").last.click()
+    expect(name).to_be_focused()
+    expect(name).to_be_in_viewport()
+    expect(name).to_have_attribute("aria-invalid", "true")
+    name.fill("editor-copied-copy")
+    expect(name).not_to_have_attribute("aria-invalid", "true")
     page.get_by_role("button", name="Create task").first.click()
     expect(page).to_have_url(re.compile(r"/tasks/\d+$"))
     made = task_named(api, "editor-copied-copy")

@@ -43,9 +43,9 @@ def test_a_data_source_is_added_tested_changed_and_deleted(
     row = page.get_by_role("row", name=name)
     expect(row).to_contain_text(f"127.0.0.1:{cluster.port}")
     expect(row).to_contain_text("sealed")
+    expect(row.get_by_role("status")).to_contain_text("as postgres")  # it was tested to be saved
     row.get_by_role("button", name="Test").click()
     expect(row.get_by_role("status")).to_contain_text("answers: PostgreSQL")
-    expect(row.get_by_role("status")).to_contain_text("as postgres")
 
     # The password is kept unless another is typed, and goes to no other server.
     row.get_by_role("button", name=f"Edit {name}").click()

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from hourhand.model.data_source import Address, Dialect
 from hourhand.model.errors import InvalidInput
+from hourhand.operations import cleaning
 from hourhand.operations.looking import looking
 from operations.archives import ARCHIVE, RESTORE, config, files, leftovers, lines, manifest_of, restored, rows
 from operations.asking import count, execute, fetch, literal, quoted
@@ -244,6 +245,25 @@ async def test_the_plan_depends_on_nothing_else(source: Address, tmp_path: Path)
     after = await preview(ARCHIVE, config(tmp_path / "archive"), {"source": source})
     assert before.plan_hash == after.plan_hash
     assert "DELETE FROM" in before.script
+
+
+async def test_a_preview_tells_how_many_rows_though_nobody_has_analysed_the_table(
+    source: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await execute(source, "CREATE TABLE fresh (id INTEGER PRIMARY KEY)")
+    told = config(tmp_path / "archive", table="fresh")
+    assert (await preview(ARCHIVE, told, {"source": source})).impact.rows == 0
+    await execute(source, f"INSERT INTO fresh VALUES {', '.join(f'({number})' for number in range(1, 301))}")
+    seen = await preview(ARCHIVE, told, {"source": source})
+    assert seen.impact.rows == 300
+    some = await preview(ARCHIVE, {**told, "where": "id > 200"}, {"source": source})
+    assert some.impact.rows
+    if source.dialect is Dialect.SQLITE:
+        assert some.impact.rows == 100
+    monkeypatch.setattr(cleaning, "_COUNTED", 100)
+    guessed = await preview(ARCHIVE, told, {"source": source})
+    assert guessed.impact.rows
+    assert guessed.plan_hash == seen.plan_hash
 
 
 @pytest.mark.parametrize("kind", [ARCHIVE, RESTORE])

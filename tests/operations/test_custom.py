@@ -220,6 +220,12 @@ async def test_what_cannot_be_done_once_is_refused(
         await preview("custom", {"steps": [step]}, {"source": source})
 
 
+async def test_another_file_is_not_opened_beside_it(sqlite_source: Address, tmp_path: Path) -> None:
+    step = {"name": "one", "sql": f"ATTACH '{tmp_path / 'hourhand.db'}' AS other"}
+    with pytest.raises(InvalidInput, match="opens another file: leave it out"):
+        await preview("custom", {"steps": [step]}, {"source": sqlite_source})
+
+
 async def test_two_steps_of_one_name_are_refused(sqlite_source: Address) -> None:
     with pytest.raises(InvalidInput, match="several steps are called 'one'"):
         await preview("custom", {"steps": [{"name": "one", "sql": "SELECT 1"}] * 2}, {"source": sqlite_source})

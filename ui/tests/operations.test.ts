@@ -1,7 +1,7 @@
 // What an operation's preview and its end say, put into words and figures.
 import { describe, expect, it } from "vitest";
 
-import { exampleOf, readConfig, withExample, withSources } from "../src/pages/operations/config";
+import { exampleOf, meantOf, readConfig, withExample, withSources } from "../src/pages/operations/config";
 import { worded } from "../src/pages/operations/fields";
 import { bytesOf, factsOf } from "../src/pages/operations/figures";
 import { grouped, groupOf, type Kind, type Shown } from "../src/pages/operations/kinds";
@@ -272,6 +272,15 @@ describe("a data source", () => {
     expect(asksAgain(source, { ...first(source), host: "other", password: "x" })).toBe(false);
     expect(asksAgain({ ...source, has_password: false }, { ...first(source), host: "other" })).toBe(false);
   });
+});
+
+it("is approved with the table and the condition in sight", () => {
+  expect(meantOf({ table: "orders", where: "paid", key_columns: ["id"], dry_run: false })).toEqual([
+    "table: orders",
+    "where: paid",
+    'key_columns: ["id"]',
+    "dry_run: false",
+  ]);
 });
 
 describe("what the example of a kind sets", () => {

@@ -219,7 +219,10 @@ async def test_data_source(source_id: int, store: TheStore, sources: TheSources)
     MariaDB that was entered as MySQL, or the other way round, is known as what it is from then on.
     """
     source = await store.get_data_source(source_id)
-    await store.record(Change(action="test", resource_type="data-source", resource_id=str(source_id)))
+    asked = Change(
+        action="test", resource_type="data-source", resource_id=str(source_id), summary=f"data source {source.name!r}"
+    )
+    await store.record(asked)
     try:
         found = await tried(await sources.address_of(source))
     except Unsealable as error:
@@ -246,5 +249,6 @@ async def _reached(address: Address, *, by_url: bool) -> Address:
     found = await tried(address)
     if not found.ok:
         field = "url" if by_url else "database" if address.dialect is Dialect.SQLITE else "host"
-        raise InvalidInput.one(field, None, f"{found.detail}; test false (--no-test) keeps it all the same")
+        anyway = "" if found.refused else "; test false (--no-test) keeps it all the same"
+        raise InvalidInput.one(field, None, f"{found.detail}{anyway}")
     return replace(address, dialect=found.dialect)

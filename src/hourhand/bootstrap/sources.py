@@ -10,7 +10,7 @@ from hourhand.bootstrap.secret_key import SecretKey
 from hourhand.contracts.operation import Session
 from hourhand.contracts.store import Store
 from hourhand.model.data_source import Address, Dialect
-from hourhand.operations.failures import OperationFailure
+from hourhand.operations.failures import OperationFailure, Refused
 from hourhand.operations.sessions import open_session
 from hourhand.service.sources import SealedSources
 from hourhand.settings import Settings
@@ -45,6 +45,8 @@ class Tested:
     latency_ms: float | None = None
     user: str | None = None
     detail: str
+    refused: bool = False
+    """It answers, but no operation may work on it, now or later."""
 
 
 def build_sources(settings: Settings, store: Store) -> SealedSources:
@@ -65,6 +67,8 @@ async def tried(address: Address) -> Tested:
                 await session.close()
     except TimeoutError:
         detail = f"{address.shown} has not answered within {SECONDS:g} seconds: see whether its host and port are right"
+    except Refused as error:
+        return Tested(ok=False, dialect=address.dialect, detail=str(error), refused=True)
     except (OperationFailure, OSError) as error:
         detail = str(error)
     except Exception as error:  # noqa: BLE001 - what a driver makes of a server that speaks something else entirely

@@ -164,7 +164,7 @@ def _oven() -> tuple[Declaration, ...]:
             "@after 20s",
             "Ada",
             "oven",
-            {"command": f"echo 'the {what} is in the oven'; sleep 12"},
+            {"command": f"echo '{what}: in the oven'; sleep 12"},
             f"Bakes {what}. The three that bake share one oven, the concurrency key demo-oven: two wait for it.",
             concurrency_key="demo-oven",
             concurrency_limit=1,

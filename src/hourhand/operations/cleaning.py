@@ -42,6 +42,8 @@ from hourhand.operations.work import LiveWork
 from hourhand.rules.operations import cutoff
 
 _CLOCK = re.compile(r"\b(now|sysdate|curdate|current_(date|time|timestamp)|localtime(stamp)?)\b", re.IGNORECASE)
+_COUNTED = 100_000
+"""So many rows are counted at once; of more a guess will do."""
 _PASSES = 3
 """How often what was added meanwhile is looked for; what comes after that is left for the next time."""
 
@@ -199,6 +201,17 @@ async def estimated(look: Look, plan: Plan) -> Plan:
 async def guess(session: Session, table: str, condition: str) -> int:
     """How many rows qualify, as the database's planner thinks; SQLite's has no opinion, and counts."""
     return await _guessed(session, f"SELECT 1 FROM {table} WHERE {condition}")  # noqa: S608
+
+
+async def about(session: Session, relation: str, condition: str, told: int) -> int:
+    """How many rows there are, where the catalog may tell 0 for want of statistics: few are counted, many guessed."""
+    if condition:
+        return await guess(session, relation, condition)
+    if told:
+        return told
+    query = f"SELECT count(*) AS n FROM (SELECT 1 AS one FROM {relation} LIMIT {_COUNTED + 1}) AS few"  # noqa: S608
+    few = int((await session.fetch(query))[0]["n"])
+    return few if few <= _COUNTED else await guess(session, relation, "1 = 1")
 
 
 async def _guessed(session: Session, query: str) -> int:

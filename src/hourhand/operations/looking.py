@@ -34,11 +34,10 @@ class LiveLook:
         """Another data source; the same session each time."""
         if data_source not in self._others:
             try:
-                address = await self._addresses(data_source)
+                self._others[data_source] = await open_session(await self._addresses(data_source))
             except Refused as error:
                 error.field = "target_data_source"  # it is no other that is opened here
                 raise
-            self._others[data_source] = await open_session(address)
         return self._others[data_source]
 
     async def address(self) -> Address:

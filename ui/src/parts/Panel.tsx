@@ -10,7 +10,7 @@ type Props = {
   /** Beside the heading. */
   aside?: ReactNode;
   refusal?: Refusal | null;
-  /** Nothing has come yet. */
+  /** Nothing has come yet: whether there is something, nobody knows, and least of all when it was refused. */
   waiting?: boolean;
   /** With a frame around it. */
   boxed?: boolean;
@@ -26,7 +26,7 @@ export function Panel({ title, aside, refusal, waiting = false, boxed = false, c
         {aside}
       </header>
       <Refused refusal={refusal} />
-      {waiting && !refusal ? <Skeleton active title={false} paragraph={{ rows: 4 }} /> : children}
+      {!waiting ? children : !refusal && <Skeleton active title={false} paragraph={{ rows: 4 }} />}
     </section>
   );
 }

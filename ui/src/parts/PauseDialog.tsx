@@ -49,7 +49,9 @@ function Open({ onClose, scope, task, group }: PauseProps) {
     quiet: true,
     then: onClose,
   });
+  const past = when === "custom" && custom !== null && Date.parse(custom) <= opened;
   const missing =
+    past ||
     reason.trim() === "" ||
     (when === "custom" && custom === null) ||
     (scope === "task" && chosen.task === undefined) ||
@@ -102,8 +104,15 @@ function Open({ onClose, scope, task, group }: PauseProps) {
           />
         </Form.Item>
         {when === "custom" && (
-          <Form.Item>
-            <LocalTime value={custom} onChange={setCustom} zone={zone} label={t("until")} />
+          <Form.Item validateStatus={past ? "error" : ""} help={past ? t("past") : undefined}>
+            <LocalTime
+              value={custom}
+              onChange={setCustom}
+              zone={zone}
+              label={t("until")}
+              status={past ? "error" : ""}
+              aria-invalid={past}
+            />
           </Form.Item>
         )}
         <p className="dim">

@@ -34,6 +34,8 @@ function Open({ onClose, taskId, task }: RunProps) {
   );
 }
 
+const SHOWN = 4;
+
 function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
   const { t } = useTranslation("running");
   const { notification } = App.useApp();
@@ -149,6 +151,7 @@ function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
             </Checkbox>
           </Form.Item>
         )}
+        <Followers task={task} />
         <Collapse
           size="small"
           items={[
@@ -162,6 +165,24 @@ function Ready({ task, onClose }: { task: Task; onClose: () => void }) {
       </Form>
       <Refused refusal={act.refusal} />
     </Modal>
+  );
+}
+
+/** What comes after a task that has instants follows these: who runs it by hand should not wait for the others. */
+function Followers({ task }: { task: Task }) {
+  const { t } = useTranslation("running");
+  const wanted = task.schedule !== "@manual" && task.schedule !== "@upstream";
+  const found = useGet(
+    "/api/v1/tasks/{task_id}/impact",
+    { path: { task_id: task.id } },
+    { enabled: wanted, every: false },
+  );
+  const names = (found.data?.items ?? []).filter(({ depth }) => depth === 1).map(({ name }) => name);
+  if (!wanted || names.length === 0) return null;
+  return (
+    <p className="dim run-followers">
+      {t("followers", { names: names.slice(0, SHOWN).join(", ") + (names.length > SHOWN ? " …" : "") })}
+    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import { useMemo, useState, type AriaAttributes } from "react";
 import { useTranslation } from "react-i18next";
 
 import { browserZone } from "../time/format";
-import { allZones, callOf, matches, offsetOf } from "../time/zones";
+import { allZones, callOf, citiesOf, matches, offsetOf } from "../time/zones";
 
 type Props = AriaAttributes & {
   id?: string;
@@ -38,7 +38,8 @@ export function ZoneSelect({ value = "UTC", onChange, label, ...rest }: Props) {
       aria-label={label}
       showSearch={{
         filterOption: (typed, option) =>
-          option !== undefined && matches(typed, `${option.value} ${option.offset} ${option.call}`),
+          option !== undefined &&
+          matches(typed, `${option.value} ${option.offset} ${option.call} ${citiesOf(option.value)}`),
       }}
       popupMatchSelectWidth={false}
       value={value}

@@ -24,6 +24,11 @@ export function useFilters(): [Filters, (change: Record<string, string | null | 
   return [search, change];
 }
 
+/** The number in an address; null for what is none, where no server need be asked. */
+export function idOf(text: string | undefined): number | null {
+  return /^[1-9]\d{0,14}$/.test(text ?? "") ? Number(text) : null;
+}
+
 /** Every parameter is a text; what each page makes of it is its own affair. */
 export function readSearch(text: string): Filters {
   return Object.fromEntries(new URLSearchParams(text));

@@ -16,6 +16,7 @@ from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Duration, Plan, Side, Step, Undo
 from hourhand.operations.catalog import read_table
 from hourhand.operations.catalog.table import Table
+from hourhand.operations.cleaning import about
 from hourhand.operations.cleaning_condition import read_condition
 from hourhand.operations.cleaning_keys import Reference, cascades, foreign_keys_precondition, references
 from hourhand.operations.config import Name, TableConfig
@@ -175,14 +176,15 @@ class ArchiveBcp(Kind[ArchiveConfig, State]):
         return []
 
     async def estimate(self, look: Look, plan: Plan) -> Plan:
-        """Rows and bytes as the catalog tells them; of a condition nothing is known beforehand."""
+        """Rows and bytes as the catalog tells them; how many bytes a condition takes is not known beforehand."""
         config = ArchiveConfig.model_validate(plan.config)
-        if config.where is not None:
-            return plan
-        table = await read_table(look.source, config.schema_name, config.table)
-        rows = _rows(table, config)
-        size = await size_of(look, table, config.partition)
         first, *rest = plan.steps
+        table = await read_table(look.source, config.schema_name, config.table)
+        source = ArchiveSource.read(plan.dialect, first.values)
+        rows = await about(look.source, source.relation, source.condition, _rows(table, config))
+        if config.where is not None:
+            return replace(plan, steps=(replace(first, rows=rows), *rest))
+        size = await size_of(look, table, config.partition)
         room = room_for(size, config.format, config.compression)
         return replace(plan, steps=(replace(first, rows=rows, bytes=size, disk_bytes=room), *rest))
 

@@ -261,6 +261,9 @@ def _require_one(statement: Statement, field: str) -> None:
             f"{shown!r} begins or ends a transaction: leave it out; a step is one unless it says in_transaction: false",
             field=field,
         )
+    if statement.first == "ATTACH" and statement.dialect is Dialect.SQLITE:
+        # Nobody has looked whether that file may be worked on.
+        raise Refused(f"{shown!r} opens another file: leave it out, and add that as a data source", field=field)
     if statement.several:
         raise Refused(
             f"{shown!r} is more than one statement: give a list of statements, or a step for each", field=field

@@ -7,6 +7,7 @@ from pathlib import Path
 from hourhand.contracts.operation import Session
 from hourhand.model.data_source import Address, Dialect
 from hourhand.operations.failures import Refused, SourceUnreachable
+from hourhand.operations.sessions.own import require_not_own
 
 CONNECT_SECONDS = 10.0
 _FILES = ("sslrootcert", "sslcert", "sslkey", "ssl_ca", "unix_socket")
@@ -14,8 +15,18 @@ _FILES = ("sslrootcert", "sslcert", "sslkey", "ssl_ca", "unix_socket")
 
 
 async def open_session(address: Address) -> Session:
-    """Connect; SourceUnreachable says in words why not."""
+    """Connect; SourceUnreachable says in words why not, Refused that it is the database of a Hourhand itself."""
     _require_files(address)
+    session = await _connected(address)
+    try:
+        await require_not_own(session)
+    except BaseException:
+        await session.close()
+        raise
+    return session
+
+
+async def _connected(address: Address) -> Session:
     match address.dialect:
         case Dialect.POSTGRESQL:
             from hourhand.operations.sessions import postgresql  # noqa: PLC0415 - drivers load when they are used

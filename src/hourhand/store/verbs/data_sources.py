@@ -22,7 +22,9 @@ class DataSources(Transactions):
     ) -> DataSource:
         async def add(tx: Tx) -> tuple[DataSource, int]:
             made = await data_sources.add(tx, name, address, secret, by=by)
-            await self._record(tx, "create", "data-source", made.id, after=data_sources.described(made))
+            await self._record(
+                tx, "create", "data-source", made.id, summary=_named(made), after=data_sources.described(made)
+            )
             return made, made.id
 
         return (await self._create(add, data_sources.get))[0]
@@ -33,7 +35,7 @@ class DataSources(Transactions):
         async def edit(tx: Tx) -> DataSource:
             before, after = await data_sources.edit(tx, source_id, changes, seen=seen)
             kept = {"before": data_sources.described(before), "after": data_sources.described(after)}
-            await self._record(tx, "edit", "data-source", source_id, **kept)
+            await self._record(tx, "edit", "data-source", source_id, summary=_named(after), **kept)
             return after
 
         try:
@@ -46,7 +48,8 @@ class DataSources(Transactions):
     async def delete_data_source(self, source_id: int) -> None:
         async def remove(tx: Tx) -> None:
             before = await data_sources.remove(tx, source_id)
-            await self._record(tx, "delete", "data-source", source_id, before=data_sources.described(before))
+            kept = {"summary": _named(before), "before": data_sources.described(before)}
+            await self._record(tx, "delete", "data-source", source_id, **kept)
 
         await self._write(remove)
 
@@ -58,3 +61,7 @@ class DataSources(Transactions):
 
     async def list_data_sources(self) -> list[DataSource]:
         return await self._read(data_sources.list_sources)
+
+
+def _named(source: DataSource) -> str:
+    return f"data source {source.name!r}"

@@ -29,7 +29,7 @@ class Pausing(Transactions):
                 tx, scope, scope_id, reason=reason, until=until, by=by, look_ahead=self.look_ahead
             )
             await reach.require_scope(tx, self._author, "what is to rest", scope, scope_id)
-            await self._record(tx, "create", "pause", made.id, after=_kept(made))
+            await self._record(tx, "create", "pause", made.id, summary=_told(made), after=_kept(made))
             return made, made.id
 
         async def again(tx: Tx, pause_id: int) -> Pause:
@@ -45,7 +45,7 @@ class Pausing(Transactions):
         async def end(tx: Tx) -> None:
             before = await pausing.resume(tx, pause_id, look_ahead=self.look_ahead)
             await reach.require_scope(tx, self._author, f"pause {pause_id}", before.scope, before.scope_id)
-            await self._record(tx, "delete", "pause", pause_id, before=_kept(before))
+            await self._record(tx, "delete", "pause", pause_id, summary=_told(before), before=_kept(before))
 
         await self._write(end)
         self._ring()
@@ -60,6 +60,14 @@ class Pausing(Transactions):
         self._hints.ring(Hint.WAKE)  # schedules rest, or go on
         self._hints.ring(Hint.PENDING)  # and so do lanes: executors look around
         self._hints.ring(Hint.PAUSES)
+
+
+def _told(one: Pause) -> str:
+    """What rests, and why."""
+    if one.scope is PauseScope.ALL:
+        return f"everything: {one.reason}"
+    name = one.task_name if one.scope is PauseScope.TASK else one.group
+    return f"{one.scope.value} {name!r}: {one.reason}"
 
 
 def _kept(one: Pause) -> dict[str, Any]:

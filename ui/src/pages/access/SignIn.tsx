@@ -1,7 +1,7 @@
-// Signing in: by name and password, or by a token in the address's fragment, which no server ever sees.
+// Signing in: by name and password, or by a token: typed, or in the address's fragment, which no server ever sees.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
-import { Button, Card, Form, Input, Skeleton, Typography } from "antd";
+import { Button, Card, Skeleton } from "antd";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -15,8 +15,7 @@ import type { Filters } from "../../state/url";
 import "./access.css";
 import { Looks } from "./Looks";
 import { placeAfter, takeToken } from "./next";
-
-type Named = { name: string; password: string };
+import { SignInForm, Wrong, type Given } from "./SignInForm";
 
 export function SignInPage() {
   const { t } = useTranslation("access");
@@ -24,6 +23,7 @@ export function SignInPage() {
   const router = useRouter();
   const queries = useQueryClient();
   const [told, setTold] = useState<string | null>(null);
+  const [byToken, setByToken] = useState(false);
   const [linked, setLinked] = useState<string | null>(null);
   const me = useQuery<Me, Refusal>({ queryKey: ["sign-in"], queryFn: whoAmI, retry: false, gcTime: 0 });
   const next = placeAfter(search.next, window.location.origin);
@@ -33,7 +33,13 @@ export function SignInPage() {
     forgetVisits();
     router.history.replace(next);
   }
-  const come = useAct(signIn, { quiet: true, then: enter });
+  const come = useAct(
+    (given: Given) => {
+      setByToken("token" in given);
+      return signIn(given);
+    },
+    { quiet: true, then: enter },
+  );
   const leave = useAct(signOut, {
     then: () => {
       queries.clear();
@@ -79,7 +85,7 @@ export function SignInPage() {
           }
           extra={<Looks />}
         >
-          <Refused refusal={come.refusal} />
+          {come.refusal?.status === 401 ? <Wrong token={byToken} /> : <Refused refusal={come.refusal} />}
           {me.isPending || (come.pending && !me.isError) ? (
             <Skeleton active title={false} paragraph={{ rows: 4 }} />
           ) : me.data && linked !== null ? (
@@ -89,7 +95,7 @@ export function SignInPage() {
           ) : (
             <>
               {told !== null && <p role="status">{told}</p>}
-              <Name pending={come.pending} onDone={(given) => void come.run(given)} />
+              <SignInForm pending={come.pending} onDone={(given) => void come.run(given)} />
             </>
           )}
         </Card>
@@ -130,37 +136,6 @@ function Known({ me, onGo, onLeave }: { me: Me; onGo: () => void; onLeave: () =>
         </Button>
         <Button onClick={onLeave}>{t("signIn.leave")}</Button>
       </div>
-    </>
-  );
-}
-
-function Name({ pending, onDone }: { pending: boolean; onDone: (given: Named) => void }) {
-  const { t } = useTranslation("access");
-  const [form] = Form.useForm<Named>();
-  return (
-    <>
-      <Form<Named>
-        form={form}
-        layout="vertical"
-        requiredMark={false}
-        onFinish={(given) => {
-          form.resetFields(["password"]);
-          onDone({ name: given.name.trim(), password: given.password });
-        }}
-      >
-        <Form.Item name="name" label={t("name")} rules={[{ required: true, whitespace: true, message: t("needed") }]}>
-          <Input autoFocus autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={200} />
-        </Form.Item>
-        <Form.Item name="password" label={t("password")} rules={[{ required: true, message: t("needed") }]}>
-          <Input.Password autoComplete="current-password" maxLength={1000} />
-        </Form.Item>
-        <Button type="primary" htmlType="submit" block loading={pending}>
-          {t("signIn.title")}
-        </Button>
-      </Form>
-      <Typography.Paragraph type="secondary" className="access-first">
-        {t("signIn.first")} <code>hourhand user add NAME</code>
-      </Typography.Paragraph>
     </>
   );
 }

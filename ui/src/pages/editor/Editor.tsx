@@ -7,7 +7,8 @@ import { useTranslation } from "react-i18next";
 import { useGet } from "../../api/queries";
 import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
-import { useFilters } from "../../state/url";
+import { Missing } from "../../shell/Missing";
+import { idOf, useFilters } from "../../state/url";
 import { browserZone } from "../../time/format";
 import { afterOf, begun, copyOf, type Task } from "./draft";
 import { Form } from "./Form";
@@ -22,7 +23,8 @@ export function NewTaskPage() {
 
 export function EditTaskPage() {
   const { id } = useParams({ strict: false });
-  return <Loaded key={id} id={Number(id)} as="edit" />;
+  const number = idOf(id);
+  return number === null ? <Missing /> : <Loaded key={number} id={number} as="edit" />;
 }
 
 /** Edited itself, or the beginning of a new one: like it, or to be run after it. */

@@ -8,6 +8,7 @@ import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import { Refusal } from "../../api/refusal";
 import { useManaged } from "../task/managed";
+import { faultsIn, standing } from "../../parts/faults";
 import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { useMay } from "../../state/session";
@@ -28,7 +29,7 @@ export function Form({ task, first, copied, known }: Props) {
   const [base, setBase] = useState<Draft>(() => (task === null ? (first ?? DEFAULTS) : draftOf(task)));
   const [version, setVersion] = useState(task?.version ?? null);
   const [draft, setDraft] = useState(base);
-  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
+  const [sent, setSent] = useState(base);
   const [names, setNames] = useState<ReadonlyMap<number, string>>(() => new Map(known && [[known.id, known.name]]));
   const [brokens, setBrokens] = useState<ReadonlySet<string>>(new Set());
   const [theirs, setTheirs] = useState<Task | null>(null);
@@ -63,10 +64,7 @@ export function Form({ task, first, copied, known }: Props) {
     },
   );
 
-  const faults = useMemo(
-    () => (save.refusal?.faults ?? []).filter(({ field }) => !touched.has(field.split(".")[0] ?? "")),
-    [save.refusal, touched],
-  );
+  const faults = useMemo(() => standing(faultsIn(save.refusal), sent, draft), [save.refusal, sent, draft]);
   // A fault that nobody sees is none: the first is scrolled to.
   useEffect(() => {
     if (save.refusal === null) return;
@@ -91,10 +89,7 @@ export function Form({ task, first, copied, known }: Props) {
   }, []);
   const editing: Editing = {
     draft,
-    set: (change) => {
-      setDraft((old) => ({ ...old, ...change }));
-      setTouched((old) => new Set([...old, ...Object.keys(change)]));
-    },
+    set: (change) => setDraft((old) => ({ ...old, ...change })),
     faults,
     names,
     learn,
@@ -104,7 +99,7 @@ export function Form({ task, first, copied, known }: Props) {
 
   function send(mine: Draft, from = base, at = version) {
     if (!may || brokens.size > 0) return;
-    setTouched(new Set());
+    setSent(mine);
     void save.run(mine, from, at);
   }
 
@@ -136,7 +131,7 @@ export function Form({ task, first, copied, known }: Props) {
       ? copied && t("copyOf", { name: copied.name })
       : t("versionNow", { version: version ?? task.version });
   const homeless =
-    save.refusal !== null && (save.refusal.faults.length === 0 || faults.length > 0) ? save.refusal : null;
+    save.refusal !== null && (faultsIn(save.refusal).length === 0 || faults.length > 0) ? save.refusal : null;
 
   return (
     <Page

@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { useAct } from "../../api/actions";
 import { answer, client } from "../../api/client";
 import type { components } from "../../api/schema";
+import { quoted } from "../../parts/schema/command";
 import { Audited } from "../../parts/Audited";
 import { PauseDialog } from "../../parts/PauseDialog";
 import { useMay } from "../../state/session";
@@ -48,7 +49,7 @@ export function Group({ group, executors, opened, standing }: Props) {
       {alive === 0 && (
         <p className={due > 0 ? "tone-bad" : "dim"}>
           {due > 0 ? t("group.stuck", { count: due }) : t("group.nobody")}{" "}
-          <code>hourhand executor --group {group.name}</code>
+          <code>hourhand executor --group {quoted(group.name)}</code>
         </p>
       )}
       {executors.length > 0 && (

@@ -10,6 +10,8 @@ import { Page } from "../../parts/Page";
 import { Refused } from "../../parts/Refused";
 import { Status } from "../../parts/Status";
 import { Time } from "../../parts/Time";
+import { Missing } from "../../shell/Missing";
+import { idOf } from "../../state/url";
 import { Actions } from "./Actions";
 import { Attempts } from "./Attempts";
 import { Explain } from "./Explain";
@@ -26,19 +28,23 @@ type Shape = components["schemas"]["Instance"];
 const PHASES_EVERY = 1_000;
 
 export function InstancePage() {
-  const { t } = useTranslation("instance");
   const { id } = useParams({ strict: false });
-  const number = /^\d{1,15}$/.test(id ?? "") ? Number(id) : 0;
-  const found = useInstance(number);
+  const number = idOf(id);
+  return number === null ? <Missing /> : <Numbered id={number} />;
+}
+
+function Numbered({ id }: { id: number }) {
+  const { t } = useTranslation("instance");
+  const found = useInstance(id);
   if (found.data === undefined) {
     return (
-      <Page title={t("title", { id: id ?? "" })}>
+      <Page title={t("title", { id })}>
         {found.error ? <Refused refusal={found.error} again={() => void found.refetch()} /> : <Skeleton active />}
       </Page>
     );
   }
   // Another instance is another page: nothing of the one before may be left.
-  return <Found key={number} instance={found.data} />;
+  return <Found key={id} instance={found.data} />;
 }
 
 function Found({ instance }: { instance: Shape }) {

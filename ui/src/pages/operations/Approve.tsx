@@ -80,7 +80,7 @@ function Approving({ preview, place, onChanged, back }: Props & { preview: Previ
 
   return (
     <Form layout="vertical" className="operations-approve" onFinish={submit}>
-      <Words preview={preview} steps={steps} lost={lost} />
+      <Words config={place.config ?? {}} preview={preview} steps={steps} lost={lost} />
       <div className="operations-panel">
         <Form.Item label={t("approve.when")}>
           <Radio.Group

@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 
 import { useAct } from "../../api/actions";
 import { useGet } from "../../api/queries";
+import { standing } from "../../parts/faults";
 import { Refused } from "../../parts/Refused";
 import { isRecord } from "../../parts/schema/shape";
 import { faultsUnder, SchemaForm } from "../../parts/SchemaForm";
@@ -34,6 +35,7 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
   const parameters = worded(kind.parameters, useFieldWords(kind.name));
   const names = sources.map(({ name }) => name);
   const [config, setConfig] = useState<Config>(() => place.config ?? firstOf(names));
+  const [sent, setSent] = useState(config);
   const [broken, setBroken] = useState(false);
   const timer = useRef<number | undefined>(undefined);
   useEffect(() => () => window.clearTimeout(timer.current), []);
@@ -66,6 +68,7 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
     const text = writeConfig(config);
     // The entry to come back to has what was typed last.
     place.go({ config: text, ...undo }, { replace: true });
+    setSent(config);
     void look.run(text);
   }
 
@@ -95,7 +98,7 @@ function Form({ kind, place, sources }: { kind: Kind; place: Place; sources: rea
           schema={withSources(withExample(parameters, kind.example), names)}
           value={config}
           onChange={change}
-          faults={faults}
+          faults={standing(faults, sent, config)}
           onBroken={setBroken}
         />
       </div>

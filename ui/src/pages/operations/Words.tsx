@@ -2,14 +2,15 @@
 import { Alert } from "antd";
 import { useTranslation } from "react-i18next";
 
+import { meantOf, type Config } from "./config";
 import { bytesOf, countOf } from "./figures";
 import { hindrances, locksOf, type PlanStep, type Preview } from "./plan";
 import { usePlanWords } from "./words";
 
-type Props = { preview: Preview; steps: readonly PlanStep[]; lost: readonly PlanStep[] };
+type Props = { config: Config; preview: Preview; steps: readonly PlanStep[]; lost: readonly PlanStep[] };
 const MOST = 12;
 
-export function Words({ preview, steps, lost }: Props) {
+export function Words({ config, preview, steps, lost }: Props) {
   const { t } = useTranslation("operations");
   const say = usePlanWords();
   const locks = locksOf(steps);
@@ -42,6 +43,9 @@ export function Words({ preview, steps, lost }: Props) {
       <section className="operations-panel" aria-label={t("words.title")}>
         <h2>{t("words.title")}</h2>
         <ul className="operations-words">
+          <li>
+            <span className="mono operations-meant">{meantOf(config).join(" · ")}</span>
+          </li>
           {preview.config.dry_run === true && <li>{t("preview.dryRun")}</li>}
           {steps.length === 0 && <li>{t("steps.none")}</li>}
           {locks.length === 0 && steps.length > 0 && <li>{t("words.noLocks")}</li>}

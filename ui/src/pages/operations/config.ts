@@ -49,6 +49,14 @@ export function withExample(schema: JsonSchema, example: unknown): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) as Record<string, unknown> };
 }
 
+/** What was asked for, as short as it can be said: "table: orders", "where: paid". */
+export function meantOf(config: Config): string[] {
+  return Object.entries(config).map(([name, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return `${name}: ${text}`;
+  });
+}
+
 /** What a form begins with: the example, on a data source that exists. */
 export function exampleOf(example: unknown, names: readonly string[]): Config {
   return { ...firstOf(names), ...(isRecord(example) ? known(example, names) : {}) };

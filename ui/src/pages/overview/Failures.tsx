@@ -41,7 +41,7 @@ function ByTime({ choice }: { choice: React.ReactNode }) {
   // More may lie behind what was looked at.
   const open = failed.data?.next_cursor != null;
   return (
-    <Panel boxed title={t("failures.title")} aside={choice} refusal={failed.error} waiting={failed.isPending}>
+    <Panel boxed title={t("failures.title")} aside={choice} refusal={failed.error} waiting={!failed.data}>
       {items.length === 0 ? (
         <p className="quiet">{t("failures.none")}</p>
       ) : (
@@ -107,7 +107,7 @@ function ByReason({ choice }: { choice: React.ReactNode }) {
   const number = new Intl.NumberFormat(i18n.language);
   const items = reasons.data?.items ?? [];
   return (
-    <Panel boxed title={t("failures.title")} aside={choice} refusal={reasons.error} waiting={reasons.isPending}>
+    <Panel boxed title={t("failures.title")} aside={choice} refusal={reasons.error} waiting={!reasons.data}>
       {items.length === 0 ? (
         <p className="quiet">{t("failures.noneToday")}</p>
       ) : (

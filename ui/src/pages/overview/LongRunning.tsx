@@ -13,7 +13,7 @@ export function LongRunning() {
   const running = useGet("/api/v1/stats/long-running", { query: { minutes: 0, limit: 6 } });
   const items = running.data?.items ?? [];
   return (
-    <Panel boxed title={t("running.title")} refusal={running.error} waiting={running.isPending}>
+    <Panel boxed title={t("running.title")} refusal={running.error} waiting={!running.data}>
       {items.length === 0 ? (
         <p className="quiet">{t("running.none")}</p>
       ) : (

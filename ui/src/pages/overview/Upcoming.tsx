@@ -18,7 +18,7 @@ export function Upcoming() {
       title={t("upcoming.title")}
       aside={<Link to="/calendar">{t("upcoming.all")}</Link>}
       refusal={upcoming.error}
-      waiting={upcoming.isPending}
+      waiting={!upcoming.data}
     >
       {items.length === 0 ? (
         <p className="quiet">{t("upcoming.none")}</p>

@@ -15,7 +15,14 @@ import { asksAgain, editOf, first, newOf, optionsOf, PORTS, type Fields, type So
 
 const NAMES = ["name", "url", "dialect", "host", "port", "database", "username", "password", "options"];
 
-export function SourceForm({ source, onClose }: { source: Source | null; onClose: () => void }) {
+type Props = {
+  source: Source | null;
+  onClose: () => void;
+  /** It was connected to, and kept: what it answered is worth showing. */
+  onTested: (id: number) => void;
+};
+
+export function SourceForm({ source, onClose, onTested }: Props) {
   const { t } = useTranslation("sources");
   const [fields, setFields] = useState<Fields>(() => first(source));
   const [broken, setBroken] = useState(false);
@@ -30,7 +37,10 @@ export function SourceForm({ source, onClose }: { source: Source | null; onClose
       quiet: true,
       done: ({ name }) => (source === null ? t("isAdded", { name }) : t("isSaved", { name })),
       refresh: ["/api/v1/data-sources"],
-      then: onClose,
+      then: ({ id }) => {
+        onClose();
+        if (fields.test) onTested(id);
+      },
     },
   );
   const refusal = save.refusal;

@@ -24,6 +24,7 @@ export function SourcesPage() {
   const items = found.data?.items ?? [];
   const by = (id: string | undefined) => items.find((one) => String(one.id) === id) ?? null;
   const close = () => change({ new: null, edit: null, delete: null });
+  const tested = (id: number) => void tests.run(id);
   const [edited, deleted, opened] = [by(filters.edit), by(filters.delete), by(filters.source)];
   return (
     <Page
@@ -60,8 +61,8 @@ export function SourcesPage() {
           onClose={() => change({ source: null })}
         />
       )}
-      {may && filters.new && <SourceForm source={null} onClose={close} />}
-      {may && edited && <SourceForm key={edited.id} source={edited} onClose={close} />}
+      {may && filters.new && <SourceForm source={null} onClose={close} onTested={tested} />}
+      {may && edited && <SourceForm key={edited.id} source={edited} onClose={close} onTested={tested} />}
       {may && deleted && (
         <DeleteDialog source={deleted} onClose={close} onDone={() => change({ delete: null, source: null })} />
       )}

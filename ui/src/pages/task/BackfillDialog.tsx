@@ -29,6 +29,12 @@ export function BackfillDialog({ task, onClose }: { task: Task; onClose: () => v
       onCancel={onClose}
       okText={made === null ? t("backfill") : t("common:close")}
       cancelText={t("common:cancel")}
+      footer={(_, { OkBtn, CancelBtn }) => (
+        <>
+          {made === null && <CancelBtn />}
+          <OkBtn />
+        </>
+      )}
       okButtonProps={{ disabled: made === null && !ready, loading: act.pending }}
       onOk={() => {
         if (made !== null) onClose();

@@ -7,7 +7,8 @@ import { useGet } from "../../api/queries";
 import { Page } from "../../parts/Page";
 import { pausesOf, type Pause } from "../../parts/pausing";
 import { Refused } from "../../parts/Refused";
-import { useFilters } from "../../state/url";
+import { Missing } from "../../shell/Missing";
+import { idOf, useFilters } from "../../state/url";
 import { State } from "../tasks/State";
 import { TABS, tabOf, type Tab, type Task } from "./about";
 import { Actions } from "./Actions";
@@ -22,10 +23,14 @@ import { Versions } from "./Versions";
 import "./task.css";
 
 export function TaskPage() {
-  const { t } = useTranslation("task");
   const { id } = useParams({ strict: false });
-  const number = /^\d{1,15}$/.test(id ?? "") ? Number(id) : 0;
-  const read = useGet("/api/v1/tasks/{task_id}", { path: { task_id: number } });
+  const number = idOf(id);
+  return number === null ? <Missing /> : <Numbered id={number} />;
+}
+
+function Numbered({ id }: { id: number }) {
+  const { t } = useTranslation("task");
+  const read = useGet("/api/v1/tasks/{task_id}", { path: { task_id: id } });
   const pauses = useGet("/api/v1/pauses").data?.items ?? [];
   if (read.data)
     return <Known key={read.data.id} task={read.data} pauses={pausesOf(read.data, pauses)} refusal={read.error} />;

@@ -30,7 +30,7 @@ export function Trend({ task, stats }: { task: Task; stats: Stats }) {
   );
   const { failed, ran } = failedShare(stats.endings);
   const points = stats.endings.filter((one) => one.start_time !== null && !one.skip_reason);
-  const living = { task_id: String(task.id) } as never;
+  const listed = (status: string) => ({ task_id: String(task.id), status }) as never;
   return (
     <Panel title={t("lately")} aside={<Strip endings={stats.endings} zone={task.timezone} />}>
       <dl className="task-figures">
@@ -44,16 +44,18 @@ export function Trend({ task, stats }: { task: Task; stats: Stats }) {
           <span className={failed > 0 ? "task-bad" : ""}>{failed}</span>
         </Figure>
         <Figure name={t("common:status.running")}>
-          <Link to="/instances" search={living}>
+          <Link to="/instances" search={listed("running")}>
             {stats.running}
           </Link>
         </Figure>
-        <Figure name={t("waiting")}>
-          <Link to="/instances" search={living}>
-            {stats.pending + stats.planned}
-            {stats.more && "+"}
-          </Link>
-        </Figure>
+        {(["pending", "planned"] as const).map((status) => (
+          <Figure key={status} name={t(`common:status.${status}`)}>
+            <Link to="/instances" search={listed(status)}>
+              {stats[status]}
+              {stats.more && "+"}
+            </Link>
+          </Figure>
+        ))}
       </dl>
       {points.length > 1 && (
         <Chart

@@ -28,7 +28,7 @@ export function joinCommand(words: readonly string[]): string {
   return words.map(quoted).join(" ");
 }
 
-function quoted(word: string): string {
+export function quoted(word: string): string {
   if (/^(?:[\w@%+=:,./-]|\$\{[A-Za-z_][A-Za-z0-9_]*\})+$/.test(word)) return word;
   return `'${word.replaceAll("'", `'"'"'`)}'`;
 }

@@ -20,7 +20,7 @@ export function own(faults: readonly Fault[], known: readonly string[]): Fault[]
   });
 }
 
-function steps(field: string): string[] {
+export function steps(field: string): string[] {
   return field.split(/[.[\]]+/).filter((step) => step !== "");
 }
 
