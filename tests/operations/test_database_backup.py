@@ -125,10 +125,15 @@ async def test_each_compression_of_mariadb(maria_source: Address, output: Path, 
 
 async def test_a_whole_server(postgres_server: Cluster, pg_source: Address, output: Path) -> None:
     await filled(pg_source)
+    others = [postgres_server.create_database() for _ in range(9)]  # more files than a checkpoint could name
     config = {"output_dir": str(output), "method": "physical"}
     ran = await run(KIND, config, {"source": pg_source})
+    for other in others:
+        postgres_server.drop_database(other)
     base = Path(ran.summary["backup_reference"]) / "base"
     assert (base / "backup_manifest").exists()
+    files = json.loads((base.parent / "hourhand-backup.json").read_text())["files"]
+    assert len(files) == ran.summary["files"] > 2_700
     assert (base / "PG_VERSION").read_text().strip() == postgres_server.bin.parent.name
     for more in ({"verify_restore": True}, {"compression": "gzip"}):
         with pytest.raises(InvalidInput, match=f"config.{next(iter(more))}: a physical backup"):

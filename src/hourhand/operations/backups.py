@@ -19,6 +19,7 @@ from typing import Any
 from hourhand.operations.failures import FilesFailed, NotVerified
 
 MANIFEST = "hourhand-backup.json"
+_HALF = "hourhand-backup.half"
 STARTED = "{started}"
 """In a plan, the moment at which the first attempt begins: a plan says what is done, not when."""
 _CHUNK = 1 << 20
@@ -43,7 +44,7 @@ def begun(folder: Path) -> None:
 def written(folder: Path) -> list[dict[str, Any]]:
     """Every file with its size and digest, read back and made durable."""
     found = []
-    for path in sorted(one for one in folder.rglob("*") if one.is_file() and one.name != MANIFEST):
+    for path in sorted(one for one in folder.rglob("*") if one.is_file() and one.name not in {MANIFEST, _HALF}):
         digest, size = hashlib.sha256(), 0
         with path.open("rb") as file:
             while block := file.read(_CHUNK):
@@ -56,19 +57,31 @@ def written(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def noted(folder: Path, files: list[dict[str, Any]]) -> None:
+    """Keep what was read back beside it: a server has thousands of files, and a checkpoint no room for their names."""
+    _write(folder / MANIFEST, {"files": files})
+
+
 def kept(folder: Path, final: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the manifest and give the folder its name: from then on it is a backup."""
+    """Complete the manifest and give the folder its name: from then on it is a backup."""
     if final.exists() and not folder.exists():
         return  # renamed, and its executor lost before it could say so
     path = folder / MANIFEST
-    with path.open("w", encoding="utf-8") as file:
-        json.dump(manifest, file, indent=1, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
+    _write(path, {**manifest, **json.loads(path.read_text(encoding="utf-8"))})
     for one in [*(one for one in folder.rglob("*") if one.is_dir()), folder]:
         _synced(one)
     folder.rename(final)
     _synced(final.parent)
+
+
+def _write(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Whole or not at all, and durable."""
+    half = path.with_name(_HALF)
+    with half.open("w", encoding="utf-8") as file:
+        json.dump(manifest, file, indent=1, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+    half.replace(path)
 
 
 def _synced(folder: Path) -> None:

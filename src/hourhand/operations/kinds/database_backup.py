@@ -16,7 +16,7 @@ from hourhand.contracts.operation import Look
 from hourhand.model.data_source import Dialect
 from hourhand.model.operation import Duration, Plan, Side, Step
 from hourhand.operations import backups_mariadb, backups_postgresql, backups_sqlite
-from hourhand.operations.backups import STARTED, begun, folder_name, kept, old_ones, removed, written
+from hourhand.operations.backups import STARTED, begun, folder_name, kept, noted, old_ones, removed, written
 from hourhand.operations.backups_found import Found
 from hourhand.operations.backups_script import script_steps
 from hourhand.operations.config import Config
@@ -159,7 +159,9 @@ class DatabaseBackup(Kind[BackupConfig, State]):
         folder, final = _folders(work)
         if folder.exists():
             await _MODULES[work.plan.dialect].verify(work, _filled_in(work, step), folder)
-            work.facts["files"] = await asyncio.to_thread(written, folder)
+            files = await asyncio.to_thread(written, folder)
+            await asyncio.to_thread(noted, folder, files)
+            work.facts |= {"files": len(files), "bytes": sum(one["bytes"] for one in files)}
         elif not final.exists():
             raise FilesFailed(f"{folder} has gone: somebody removed it")
 
@@ -186,7 +188,6 @@ class DatabaseBackup(Kind[BackupConfig, State]):
             "server_version": ".".join(map(str, work.source.version)),
             "verified": True,
             "restored": work.facts.get("restored"),
-            "files": work.facts["files"],
         }
         await asyncio.to_thread(kept, folder, final, manifest)
 
@@ -202,12 +203,11 @@ class DatabaseBackup(Kind[BackupConfig, State]):
 
     def summary(self, work: LiveWork, plan: Plan) -> Mapping[str, Any]:  # noqa: ARG002
         """Where it is, how large, and what was removed."""
-        files = work.facts["files"]
         return {
             "backup_reference": str(_folders(work)[1]),
             "host": socket.gethostname(),
-            "files": len(files),
-            "bytes": sum(one["bytes"] for one in files),
+            "files": work.facts["files"],
+            "bytes": work.facts["bytes"],
             "restored": work.facts.get("restored"),
             "removed": work.facts.get("removed", []),
         }
