@@ -358,6 +358,7 @@ def test_what_may_delete_or_overwrite_is_known_by_its_words(sql: str, *, destroy
         (Dialect.SQLSERVER, "SET NOCOUNT ON\nINSERT INTO dbo.orders VALUES (1)", False),
         (Dialect.MARIADB, "ALTER TABLE orders ADD note text /*!50000 , DROP COLUMN n */", True),
         (Dialect.MARIADB, "ALTER TABLE orders ADD note text /*M! , DROP COLUMN n */", True),
+        (Dialect.MARIADB, "/*M!100100 SET WAIT_TIMEOUT=DEFAULT */", False),
         (Dialect.MYSQL, "ALTER TABLE orders ADD note text /* , DROP COLUMN n */", False),
         (Dialect.MYSQL, "CREATE TABLE t (at datetime ON UPDATE CURRENT_TIMESTAMP)", False),
         (Dialect.MYSQL, "INSERT INTO orders VALUES (1) ON DUPLICATE KEY UPDATE n = 2", True),

@@ -9,8 +9,8 @@ from hourhand.model.data_source import Dialect
 _BACKTICK = (Dialect.MARIADB, Dialect.MYSQL)
 _ESCAPED = r"(?:[^'\\]|\\.|'')*"
 _SKIPPED = r"--[^\n]*|/\*.*?\*/"
-_SKIPPED_THERE = r"--[^\n]*|/\*(?!M?!).*?\*/"
-"""MariaDB and MySQL execute what is in /*! … */ and /*M! … */."""
+_SKIPPED_THERE = r"--[^\n]*|/\*M?!\d*|/\*.*?\*/"
+"""MariaDB and MySQL execute what is in /*! … */ and /*M!100100 … */: only these signs themselves are no words."""
 _QUOTED = r'"(?:[^"]|"")*"|`(?:[^`]|``)*`'
 _WORDS = {
     Dialect.POSTGRESQL: rf"{_SKIPPED}|[eE]'{_ESCAPED}'|'(?:[^']|'')*'|{_QUOTED}|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$",
