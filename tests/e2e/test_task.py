@@ -41,6 +41,12 @@ def test_it_is_run_with_arguments_from_its_schema_and_shows_how_it_went(page: Pa
     failures.get_by_role("link", name=re.compile(r"#\d+")).click()
     expect(page).to_have_url(re.compile(r"/instances/\d+"))
 
+    # The strip of the list has the ending, and leads to it.
+    page.goto("/tasks?q=ui-one")
+    strip = page.get_by_role("row").filter(has_text="ui-one").get_by_role("group", name="The last ending")
+    strip.get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"/instances/\d+"))
+
 
 def test_next_fires_are_shown_by_its_own_clock_and_a_range_is_backfilled(page: Page, api: httpx.Client) -> None:
     number = add_task(api, "ui-clock", schedule="30 9 * * *", timezone="Asia/Shanghai")
