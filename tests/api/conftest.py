@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,3 +56,12 @@ async def rest(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     """Serve a fresh store of each kind in this process; nothing is claimed but by the test."""
     async with serving(store) as client:
         yield client
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Make a database for a data source."""
+    path = tmp_path / "shop.db"
+    with closing(sqlite3.connect(path)) as made:
+        made.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+    return path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
@@ -25,14 +24,6 @@ def hourhand(served: Served) -> Terminal:
 @pytest.fixture
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.node.name)[:60]
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
-    return path
 
 
 def typed(hourhand: Terminal, text: str, *arguments: str) -> Ran:

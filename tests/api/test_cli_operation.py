@@ -20,14 +20,6 @@ def hourhand(served: Served) -> Terminal:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
-    return path
-
-
-@pytest.fixture
 def shop(hourhand: Terminal, file: Path) -> str:
     """Return the name of a data source of this test's own."""
     name = file.parent.name

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
@@ -30,14 +28,6 @@ SOURCES = f"{API}/data-sources"
 OPERATIONS = f"{API}/operations"
 SAID = "is the database of a Hourhand itself"
 EMPTIED = {"table": "audit_logs", "where": "id > 0"}
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "shop.db"
-    with closing(sqlite3.connect(path)) as made:
-        made.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
-    return path
 
 
 @pytest.fixture

@@ -55,6 +55,13 @@ def test_next_fires_are_shown_by_its_own_clock_and_a_range_is_backfilled(page: P
     expect(upcoming).to_contain_text("At 09:30")
     expect(upcoming.get_by_role("listitem")).to_have_count(6)
     expect(upcoming.get_by_role("listitem").first).to_contain_text("09:30:00 GMT+8")
+    # Who runs it by hand is told what does not follow.
+    add_task(api, "ui-after-clock", dependency_ids=[number], schedule="@upstream")
+    page.get_by_role("button", name="Run now").click()
+    running = page.get_by_role("dialog", name="Run ui-clock")
+    expect(running).to_contain_text("ui-after-clock will not follow this run")
+    running.get_by_role("button", name="Cancel").click()
+
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Backfill…").click()
     dialog = page.get_by_role("dialog", name="Backfill ui-clock")

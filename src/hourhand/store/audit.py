@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from hourhand.model.audit import AuditEntry, AuditFilter, Author, Change
 from hourhand.model.errors import NotFound
 from hourhand.model.page import Page
 from hourhand.model.task import Task
+from hourhand.rules.audit_about import concerned_task
 from hourhand.rules.redaction import redacted
 from hourhand.rules.secret_text import cut, redacted_text
 from hourhand.store import paging
@@ -36,7 +36,6 @@ STRING_BYTES = 16 * 1024
 RECORD_BYTES = 80 * 1024
 """How much JSON is kept of each of payload, before and after: what is beyond it is left out, and said so."""
 _LEAST = 16
-_TASK = re.compile(r"[0-9]{1,18}", re.ASCII)
 _MARKER = 64
 LOOKED_AT = 10_000
 """How many entries one page looks through for what no index finds; the next page goes on where it stopped."""
@@ -106,22 +105,8 @@ def _kept(change: Change) -> dict[str, Any]:
         "payload": redacted(payload),
         "before": redacted(before),
         "after": redacted(after) if before is None else redacted(after, before),
-        "task_id": _task_of(change),
+        "task_id": concerned_task(change),
     }
-
-
-def _task_of(change: Change) -> int | None:
-    """The task that a change concerns. Entries of before this was kept were told by migration 0005, in the same way."""
-    seen = change.before if change.after is None else change.after
-    named: object = None
-    match change.resource_type:
-        case "task":
-            named = change.resource_id
-        case "instance" if isinstance(seen, Mapping):
-            named = seen.get("task_id")
-        case "pause" | "maintenance-window" if isinstance(seen, Mapping) and seen.get("scope") == "task":
-            named = seen.get("scope_id")
-    return int(str(named)) if named is not None and _TASK.fullmatch(str(named)) else None
 
 
 def _shown(text: str | None, limit: int) -> str | None:

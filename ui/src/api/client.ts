@@ -25,16 +25,16 @@ export function whenOtherSession(act: () => void): void {
   onOtherSession = act;
 }
 
-/** The token for requests that are not made by `client`, such as uploads. */
-export function csrfHeaders(): Record<string, string> {
-  return csrf === null ? {} : { "X-CSRF-Token": csrf };
+function showToken(request: Request): void {
+  if (csrf !== null) request.headers.set("X-CSRF-Token", csrf);
 }
 
-const CURRENT = "/api/v1/sessions/current";
+/** Asked beside `client`, whose own refusals lead here. `fetch` is looked up at each call, so that a page can be tested. */
+const askWho = () => globalThis.fetch("/api/v1/sessions/current").catch(() => null);
 
 /** Ask whether we are still signed in: whoever is not is led to sign in. A server that is away says nothing about it. */
 export async function checkSession(): Promise<boolean> {
-  const response = await globalThis.fetch(CURRENT).catch(() => null);
+  const response = await askWho();
   if (response?.status !== 401) return true;
   onSignedOut();
   return false;
@@ -45,7 +45,7 @@ export async function checkSession(): Promise<boolean> {
  * now. What was meant by one is never done in the name of another.
  */
 async function findNewToken(): Promise<boolean> {
-  const response = await globalThis.fetch(CURRENT).catch(() => null);
+  const response = await askWho();
   if (!response?.ok) return false;
   const found = (await response.json()) as { csrf_token: string | null; id: string };
   if (found.csrf_token === csrf) return false;
@@ -57,18 +57,15 @@ async function findNewToken(): Promise<boolean> {
 
 async function send(request: Request): Promise<Response> {
   const spare = request.method === "GET" || csrf === null ? null : request.clone();
-  // `fetch` is looked up at each call, so that a page can be tested with another one.
   const response = await globalThis.fetch(request);
   if (spare === null || response.status !== 403 || !(await findNewToken())) return response;
-  for (const [name, value] of Object.entries(csrfHeaders())) spare.headers.set(name, value);
+  showToken(spare);
   return globalThis.fetch(spare);
 }
 
 const session: Middleware = {
   onRequest({ request }) {
-    for (const [name, value] of Object.entries(csrfHeaders())) {
-      request.headers.set(name, value);
-    }
+    showToken(request);
     return request;
   },
   onResponse({ request, response }) {

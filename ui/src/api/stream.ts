@@ -2,8 +2,8 @@
 import { checkSession } from "./client";
 import { whileSeen } from "./seen";
 
-export const FIRST_WAIT = 5_000;
-export const LONGEST_WAIT = 60_000;
+const FIRST_WAIT = 5_000;
+const LONGEST_WAIT = 60_000;
 
 /**
  * Keep a stream open until the answer is called. `prepare` adds the listeners; `away` hears that nothing comes for now.
